@@ -1,31 +1,31 @@
 import type { Span } from "./facts.ts";
 
-/** What a person is asked, what they may answer, and what they allowed for good. Plain data, no logic. */
+/** Approval requests, decisions and standing grants. Plain data, no logic. */
 
 /** `approved` may be used once, until it expires; `expired` counts as denied. */
 export type ApprovalStatus = "pending" | "approved" | "denied" | "expired" | "used";
 
 /**
- * A text that cannot deceive: control, bidirectional and invisible characters and long runs of blanks are written out
- * as `‹…›`. Line breaks stay, and are the only control character in it.
+ * A text that is safe to display: control, bidirectional and invisible characters and long runs of blanks are replaced
+ * by a description in `‹…›`. Line breaks are kept and are the only control character in it.
  */
 export interface ShownText {
   text: string;
-  /** Where in `text` something was written out that the original does not hold as such. */
+  /** The parts of `text` that replace characters of the original. */
   marks: Span[];
 }
 
-/** One command that would run. */
+/** One command that would run, for display. */
 export interface ShownCommand {
-  /** Its words, quoted where needed. */
+  /** The program and its arguments, quoted where necessary. */
   text: string;
-  /** `/usr/bin/rm`, or in words what it is instead (`shell builtin`, `not found`, `unknown`). */
+  /** The resolved path, such as `/usr/bin/rm`, or a description (`shell builtin`, `not found`, `unknown`). */
   program: string;
-  /** The folder it starts in; null where that cannot be known. */
+  /** The working directory it starts in; null when it cannot be determined. */
   cwd: string | null;
   /** The wrappers it was found inside, outermost first. */
   via: string[];
-  /** What else matters about it: runs elsewhere, hands code to an interpreter, cannot be known. */
+  /** Remarks: it runs on another machine, passes code to an interpreter, or cannot be analyzed. */
   notes: string[];
 }
 
@@ -33,7 +33,7 @@ export interface ShownCommand {
 export interface CoveredFile {
   path: string;
   role: "program" | "interpreter" | "script" | "project file";
-  /** Null: too large to read; bound by its place, size and times instead. */
+  /** Null when the file is too large to hash; the approval is then bound to its path, size and times. */
   sha256: string | null;
 }
 
@@ -86,7 +86,7 @@ export interface Quorum {
   approvers: readonly string[];
 }
 
-/** Where persons decide. Nothing an agent can speak through is among them. */
+/** The channels through which people decide. Agents have no access to any of them. */
 export const PERSON_CHANNELS = ["cli", "terminal", "console", "http", "library", "mcp-host"] as const;
 type PersonChannel = (typeof PERSON_CHANNELS)[number];
 
@@ -101,21 +101,24 @@ export interface ApprovalDecision {
 }
 
 export interface GrantScope {
-  /** `exact` (default), or one pattern per argument: `*` any text without `/`, `**` any text or, as the last, the rest. */
+  /**
+   * `exact` (default), or one pattern per argument: `*` matches any text without `/`, `**` any text. A final `**` also
+   * matches any further arguments.
+   */
   args?: "exact" | string[] | undefined;
-  /** From now; for good when left out. */
+  /** Milliseconds from now; default: never expires. */
   expiresMs?: number | undefined;
 }
 
 export type RecordedDecision = ApprovalDecision & { at: string };
 
-/** One command as a grant names it. */
+/** A command that a grant applies to. */
 export interface GrantTarget {
-  /** Resolved path. */
+  /** The resolved path of the program. */
   executable: string;
   args: string[];
   cwd: string;
-  /** One side of a pipe. What was granted alone is not granted inside one. */
+  /** True when the command is part of a pipeline. A grant for the command alone does not apply inside a pipeline. */
   piped: boolean;
 }
 
@@ -140,7 +143,7 @@ export interface Grant {
   current: boolean;
 }
 
-/** Every way an approval or grant can fail. */
+/** The error types of approvals and grants. */
 export type ApprovalErrorType =
   | "ApprovalNotFound"
   | "AlreadyDecided"

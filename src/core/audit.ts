@@ -1,19 +1,19 @@
-/** What is to be remembered. Secrets in `summary` and `detail` are masked as it is stored, whoever wrote them there. */
+/** An entry to append to the audit log. Secrets in `summary` and `detail` are masked when it is stored. */
 export interface NewAuditEntry {
-  /** What happened: run, approval, stdin, signal, exit, config … */
+  /** The kind of event: run, approval, stdin, signal, exit, config … */
   kind: string;
-  /** Whose command it is about. */
+  /** The agent whose command the entry is about. */
   agent: string;
   session: string | null;
-  /** Who did it: an agent, a person, the system. */
+  /** The actor: an agent, a person or the system. */
   actor: string;
-  /** Through which surface. */
+  /** The surface that was used. */
   channel: string;
-  /** What came of it: allowed, blocked, denied, asked, completed … */
+  /** The outcome: allowed, blocked, denied, asked, completed … */
   outcome: string;
-  /** One line for a person. */
+  /** A one-line description for people. */
   summary: string;
-  /** Anything JSON can hold. */
+  /** Any JSON object. */
   detail: object;
 }
 

@@ -49,7 +49,7 @@ export interface Recovery {
   hint: string;
 }
 
-/** The message and recovery of an error, where its type is chosen by the caller. */
+/** The message and recovery of an error whose type the caller chooses. */
 export type ErrorText = [message: string, recovery: Recovery[]];
 
 /** The one error Sallyport throws. Surfaces render it; nothing else is thrown on purpose. */

@@ -1,4 +1,4 @@
-/** What shell/ finds in a command text, and what policy/ judges. Plain data, no logic. */
+/** The facts that shell/ extracts from command text and that policy/ evaluates. Plain data, no logic. */
 
 /** A half-open range of UTF-16 offsets in the text that was given. */
 export interface Span {
@@ -35,19 +35,19 @@ export interface Redirect {
   kind: "read" | "write" | "append" | "read-write" | "duplicate" | "here";
   fd: number | null;
   target: Word | null;
-  /** The target as a normalised absolute path, where it is one and can be known. */
+  /** The target as a normalized absolute path; null when it is not a path or cannot be determined. */
   path: string | null;
   span: Span;
 }
 
-/** A file or folder that the command evidently acts on. */
+/** A file or folder that the command acts on, according to its arguments. */
 export interface Target {
   effect: "delete" | "write" | "mode";
-  /** Normalised and absolute; links followed in a second target where that leads elsewhere. */
+  /** Normalized and absolute. If symbolic links lead elsewhere, a second target has the resolved path. */
   path: string;
-  /** The path holds an unquoted glob. */
+  /** True when the path contains an unquoted glob. */
   glob: boolean;
-  /** It also acts on everything below the path. */
+  /** True when the command also acts on everything below the path. */
   recursive: boolean;
   span: Span;
 }
@@ -91,7 +91,7 @@ export interface CommandFact {
 
 export interface Analysis {
   text: string;
-  /** False when there is any doubt what would run. Never harmless then. */
+  /** False when it cannot be determined what would run. Such a text is never considered harmless. */
   analyzable: boolean;
   unknowns: Unknown[];
   commands: CommandFact[];

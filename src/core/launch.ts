@@ -2,104 +2,107 @@ import type { RunRequest } from "./request.ts";
 import type { Capture } from "./session.ts";
 import type { TerminalSize } from "./terminal.ts";
 
-/** Everything an executor needs to run one command: plain data, so that it can travel. */
+/** Everything an executor needs to run one command. Plain data, so that it can be sent to another process or machine. */
 export interface LaunchSpec {
   id: string;
-  /** What `ps` shows. */
+  /** The process title of the keeper, as `ps` shows it. */
   title: string;
-  /** The program; searched on `path` when it holds no slash. */
+  /** The program; searched on `path` when it contains no slash. */
   file: string;
   path: string;
   argv: string[];
   env: Record<string, string>;
   cwd: string;
-  /** `cwd` and `logFile` hold no links and are opened beneath this folder, or not at all. Null: wherever they lead. */
+  /** `cwd` and `logFile` must resolve beneath this folder, without symbolic links; null when there is no restriction. */
   root: string | null;
   stdin: "none" | "open" | { text: string };
   capture: Capture;
-  /** Its terminal, which is then stdin ("open") and the one stream ("merged"); null: it runs on pipes. */
+  /** The size of its terminal, which implies `stdin: "open"` and `capture: "merged"`; null when it runs on pipes. */
   pty: TerminalSize | null;
   timeoutMs: number;
   graceMs: number;
   diskCap: number;
   logFile: string | null;
   limits: LaunchLimits;
-  /** Null: no confinement. */
+  /** Null when the command is not sandboxed. */
   sandbox: SandboxSpec | null;
   background: boolean;
-  /** Flush the exit record to disk before anyone is told. */
+  /** Flush the exit record to disk before the exit is reported. */
   durable: boolean;
-  /** What all this was made from. Who runs it elsewhere judges and confines it there, and makes it anew. */
+  /** The request that this was planned from. A worker evaluates its own policy on it and plans it again. */
   origin?: Origin;
 }
 
-/** What was asked for, and who said yes to it. */
+/** The original request and its approval. */
 export interface Origin {
   agent: string;
-  /** What the session is called here. */
+  /** The name of the session on this gateway. */
   name: string;
-  /** The folder that paths of the request are meant within. */
+  /** The folder that relative paths in the request refer to. */
   workspace: string;
   request: RunRequest;
-  /** Null: nobody had to be asked. */
+  /** Null when no approval was required. */
   approval: { approval: string | null; grants: string[]; approvers: string[] } | null;
 }
 
 export interface LaunchLimits {
-  /** Processes and threads of the whole tree; null: no limit. */
+  /** Processes and threads of the whole tree; null for no limit. */
   processes: number | null;
-  /** Kept by the kernel, where it can; else the keeper looks now and then, which costs a command nothing. */
+  /** Enforce `processes` with a cgroup where possible. Otherwise the keeper polls, which adds no cost to the start. */
   exactProcesses: boolean;
-  /** Null: 1024, which the command may raise. */
+  /** Null for a soft limit of 1024, which the command may raise. */
   openFiles: number | null;
-  /** Null: as inherited. */
+  /** Bytes per file; null for the inherited limit. */
   fileSize: number | null;
-  /** Processors, of the whole tree, such as 0.5; it is slowed down to that. Null: no limit. */
+  /** CPUs for the whole tree, such as 0.5, enforced by throttling; null for no limit. */
   cpu: number | null;
-  /** Of the whole tree; null: no limit. */
+  /** Memory of the whole tree; null for no limit. */
   memoryBytes: number | null;
-  /** What the whole tree may write to files; looked at now and then. Null: no limit. */
+  /** Bytes that the whole tree may write to files, enforced by polling; null for no limit. */
   diskBytes: number | null;
 }
 
-/** A limit that a command was ended for. */
+/** A limit that a command was killed for exceeding. */
 export interface ExceededLimit {
   kind: "memory" | "processes" | "disk" | "fileSize";
   value: number;
-  /** How far it got; 0: not known. */
+  /** The highest usage measured; 0 when unknown. */
   peak: number;
 }
 
-/** How the kernel keeps a command in bounds: plain data, made by confine/ and applied just before the exec. */
+/** The sandbox of one command. Plain data, created by sandbox/ and applied right before the exec. */
 export interface SandboxSpec {
-  /** Also gets user, mount, pid, ipc and uts namespaces of its own. */
+  /** Run in separate user, mount, pid, ipc and uts namespaces. */
   isolated: boolean;
-  /** Absolute, links followed. What may be written besides /dev/null and the like. */
+  /** Writable paths, absolute and without symbolic links. Devices such as /dev/null are always writable. */
   writable: string[];
-  /** Within `writable`, but to be left as they are. Those that do not exist are passed by. */
+  /** Protected paths within `writable`. Paths that do not exist are ignored. */
   readOnly: string[];
-  /** Absolute, links followed as far as they exist. Neither read nor written nor connected to, there yet or not. */
+  /**
+   * Paths that can be neither read nor written nor connected to, even if they are created later. Absolute, with symbolic
+   * links resolved as far as they exist.
+   */
   denied: string[];
-  /** Put out of sight where they exist and a mount namespace can be had: sockets, which no rule keeps closed. */
+  /** Masked paths, if they exist and a mount namespace is available: sockets, which no Landlock rule covers. */
   masked: string[];
-  /** A private temporary folder the command may write to; null: none. */
+  /** A private temporary directory that the command may write to; null for none. */
   temporary: string | null;
   network: "on" | "off" | { ports: number[] };
-  /** The ordinary user it runs as; null: as the keeper's own. */
+  /** The unprivileged user to run as; null for the keeper's user. */
   user: { uid: number; gid: number; groups: number[] } | null;
-  /** Rather fail than leave a part of this out. */
+  /** Fail instead of running with an unsupported feature. */
   require: boolean;
 }
 
-/** What this machine lets an executor confine commands with: tried, not guessed. */
+/** The sandbox features that this machine supports, determined by trying them. */
 export interface SandboxCapabilities {
-  /** The kernel's Landlock ABI; 0: none. */
+  /** The kernel's Landlock ABI version; 0 for none. */
   landlock: number;
-  /** A private mount namespace, which read-only and hidden spots need: as root, through a user namespace, or none. */
+  /** How a mount namespace, which protected and masked paths need, is available: as root or through a user namespace. */
   mounts: "root" | "user" | "none";
-  /** Namespaces for processes, users, names and shared memory besides: what `isolated` adds. */
+  /** The pid, user, uts and ipc namespaces that `isolated` adds. */
   isolation: boolean;
-  /** A network of its own, with nothing but its loopback. */
+  /** A network namespace that has only a loopback interface. */
   networkNamespace: boolean;
   seccomp: boolean;
 }

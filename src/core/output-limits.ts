@@ -1,36 +1,35 @@
 /**
- * How much of a command's output is carried or shown, and who says so (promise 6: everything shown to a model is
- * capped). Bytes are of UTF-8.
+ * Limits on the output in results and in texts for models, and where they come from (invariant 6). Bytes are UTF-8.
  */
 
-/** Of each stream in a library result; a foreground command's caller may want to parse all of it. */
+/** The limit of each stream in a library result, whose caller may parse all of it. */
 export const RESULT_BYTES = 1 << 20;
 
-/** For a model when nothing else is said: some 25,000 tokens of dense output, over which one MCP host refuses a result. */
+/** The default limit for a model: about 25,000 tokens of dense output, above which one MCP host rejects a result. */
 export const MODEL_BYTES = 64 << 10;
 
-/** `runner` (process-runner): each of stdout and stderr, which it names without a cap; two of them fit a model. */
+/** `runner`: the limit of each of stdout and stderr. The contract has none; both together fit `MODEL_BYTES`. */
 export const RUNNER_STREAM_BYTES = MODEL_BYTES / 2;
 
-/** `process` (process capabilities): `stdout_lines` defaults to the last 100 lines, and stderr goes with it. */
+/** `process`: `stdout_lines` defaults to the last 100 lines; the same is used for stderr. */
 export const SUMMARY_LINES = 100;
-/** The lines are counted, not measured: a hundred long ones must not go past what a model takes. */
+/** `process`: the limit in bytes, because 100 lines may be arbitrarily long. */
 export const SUMMARY_BYTES = MODEL_BYTES / 2;
 
-/** `shell` (multi-mode execution): `aggregated`, the size its best known implementation settled on. */
+/** `shell`: the limit of `aggregated`, as in the best-known implementation. */
 export const AGGREGATED_BYTES = 200_000;
-/** `shell`: `tail`, for notifications, from the same source. */
+/** `shell`: the limit of `tail` in notifications, from the same source. */
 export const TAIL_BYTES = 2_000;
 
-/** `bash` (Bash tool): merged output of a foreground command is capped at 100 KiB. */
+/** `bash`: the limit of the merged output of a foreground command. */
 export const BASH_OUTPUT_BYTES = 100 << 10;
-/** `bash`: what BashOutput may give at once of each stream of a background command. */
+/** `bash`: the limit of each stream of a background command in one BashOutput result. */
 export const BASH_BACKGROUND_BYTES = 1 << 20;
 
-/** Of a command that a result repeats: it is known to whoever asked for it, and the audit has it whole. */
+/** The limit of a command that a result repeats. The caller knows it, and the session record has all of it. */
 export const COMMAND_BYTES = 4096;
-/** The same in a list or a status. */
+/** The limit of a command in a list or a status. */
 export const LISTED_COMMAND_BYTES = 500;
 
-/** Of a name that a caller chose and a message repeats: a program's name can be two megabytes long. */
+/** The limit, in characters, of a caller's name that a message repeats: a program name can be two megabytes long. */
 export const NAME_LENGTH = 200;

@@ -30,34 +30,34 @@ export interface Modes {
   ask: Ask;
 }
 
-/** What an operator writes about commands: plain data, as the configuration brings it and the console shows it. */
-
+/** An allowlist entry of the configuration. */
 export interface AllowEntry {
-  /** A glob over the resolved path (`/usr/bin/git`, `/opt/tools/**`), or a bare name that is only good for a call by PATH. */
+  /** A glob for the resolved path (`/usr/bin/git`, `/opt/tools/**`), or a name, which matches only a call through PATH. */
   pattern: string;
-  /** Patterns for the arguments, one per word, separated by blanks; a last `**` takes any further words. */
+  /** Patterns separated by blanks, one per argument. A final `**` matches any further arguments. */
   args?: string;
-  /** Only when the command starts in this folder or below. */
+  /** The entry applies only if the command starts in this folder or below. */
   cwd?: string;
-  /** ISO time after which the entry counts no more. */
+  /** ISO time after which the entry no longer applies. */
   expires?: string;
-  /** Only for this agent. */
+  /** The entry applies only to this agent. */
   agent?: string;
   note?: string;
-  /** ISO time; kept by the gateway, not judged. */
+  /** ISO time of the last use, recorded by the gateway. Not evaluated. */
   lastUsed?: string;
 }
 
+/** A rule of the configuration. */
 export interface UserRule {
-  /** Shown as the rule's name; `user-rule` if left out. */
+  /** The rule id to display; default: `user-rule`. */
   id?: string;
-  /** The first words of a command, in order; a list stands for any one of its words. */
+  /** The program and first arguments of a command, in order. A list matches any one of its items. */
   prefix?: readonly (string | readonly string[])[];
-  /** Patterns for all words of a command, separated by blanks. */
+  /** Patterns for the program and all arguments, separated by blanks. */
   pattern?: string;
   decision: "allow" | "ask" | "deny";
   message?: string;
-  /** Commands that must match, and must not: checked when the policy loads. */
+  /** Commands that must match (`match`) or must not match (`not_match`). Checked when the policy is loaded. */
   match?: readonly string[];
   not_match?: readonly string[];
 }
@@ -65,10 +65,10 @@ export interface UserRule {
 export interface Policy extends Partial<Modes> {
   allowlist?: readonly AllowEntry[];
   rules?: readonly UserRule[];
-  /** Which of the built-in text filters need no entry; null or left out: all of them. */
+  /** The built-in text filters that need no allowlist entry; default: all of them. */
   safeBins?: readonly string[] | null;
-  /** Ids of default denials that a person has lifted: they are asked then, never run by themselves. */
+  /** Ids of built-in denials that the operator has relaxed: such commands require approval instead. */
   permits?: readonly string[];
-  /** Modes of single agents; each can only tighten. */
+  /** Stricter modes for individual agents. */
   agents?: Readonly<Record<string, Partial<Modes>>>;
 }

@@ -1,13 +1,13 @@
 import * as z from "zod";
 import { LONGEST_TIMEOUT_MS } from "./clock.ts";
 
-/** Text that reaches execve: the kernel would silently cut it at a NUL byte. */
+/** Text that is passed to execve, which would end it at the first NUL byte. */
 const text = z.string().refine((value) => !value.includes("\0"), "must not contain NUL bytes");
 
-/** More than this goes through `write`. */
+/** The most characters of stdin in a request. Longer input is sent with `write`. */
 const STDIN_MAX = 8 << 20;
 
-/** A part of a subject as it stands. */
+/** Matches text that can be used unchanged as a token of a NATS subject. */
 const LABEL = /^[A-Za-z0-9_-]{1,63}$/;
 
 const PORT = z.int().min(1).max(65_535);
@@ -103,7 +103,7 @@ export const RunRequest = z.strictObject({
 });
 export type RunRequest = z.infer<typeof RunRequest>;
 
-/** The schema behind functions: the bundled command line loads this file when one of them is first called. */
+/** Validates a request. A function, so that the bundled command line can load this file on first use. */
 export function parseRequest(request: unknown): z.ZodSafeParseResult<RunRequest> {
   return RunRequest.safeParse(request);
 }

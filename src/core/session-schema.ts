@@ -31,7 +31,7 @@ const Limits = z.object({
 
 const Stream = z.object({ bytes: count, droppedStart: count, droppedEnd: count, lost: count });
 
-/** A signal's name as the system has it. */
+/** A signal name, such as `SIGTERM`. */
 export const Signal = z.string() as unknown as z.ZodType<NodeJS.Signals>;
 
 export const SessionSchema = z

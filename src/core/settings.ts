@@ -1,15 +1,16 @@
 import type { AllowEntry, UserRule } from "./policy.ts";
 
-/** What of the network a confined command reaches: all of it, nothing, or listed TCP ports only. */
+/** The network access of a sandboxed command: all, none, or the listed TCP ports. */
 export type Network = "on" | "off" | { readonly ports: readonly number[] };
 
+/** Reports whether `asked` allows no more than `than`. */
 export function isNetworkWithin(asked: Network, than: Network): boolean {
   if (than === "on" || asked === "off") return true;
   if (than === "off" || asked === "on") return false;
   return asked.ports.every((port) => than.ports.includes(port));
 }
 
-/** What both reach. */
+/** Returns the access that both allow. */
 export function intersectNetworks(one: Network, other: Network): Network {
   if (isNetworkWithin(one, other)) return one;
   if (isNetworkWithin(other, one)) return other;
@@ -18,15 +19,15 @@ export function intersectNetworks(one: Network, other: Network): Network {
 }
 
 export interface FleetGatewayOptions extends FleetOptions {
-  /** The name of the workspace on the workers; by default made from the gateway's own folder. */
+  /** The name of the workspace on the workers; default: derived from the gateway's workspace folder. */
   workspace?: string | undefined;
-  /** Its sessions all run on the host that has its files (default). False: each may run anywhere, whatever is there. */
+  /** Run all sessions on the host that has the workspace's files (default). If false, each may run on any host. */
   sticky?: boolean | undefined;
-  /** So long may a command wait for a worker with a free slot; default ten minutes. */
+  /** How long a command may wait for a worker with a free slot; default: 10 minutes. */
   claimWithinMs?: number | undefined;
 }
 
-/** What there is to choose from in sallyport.json. Apart from its schema: many need to know, few need to check. */
+/** The values of settings in sallyport.json. Separate from the schema, which few files need. */
 export const SECURITY = ["deny", "allowlist", "full"] as const;
 export const ASK = ["off", "on-miss", "always"] as const;
 export const SANDBOX = ["off", "workspace-write", "read-only", "isolated"] as const;
@@ -36,7 +37,7 @@ export const PERMISSION = ["autonomous", "notify", "ask", "deny"] as const;
 export const QUORUM = ["any", "majority", "unanimous"] as const;
 export const DURABILITY = ["process", "power-loss"] as const;
 export const TOOLSETS = ["runner", "process", "exec", "shell", "bash"] as const;
-/** What can be done through the door; tiers of permission are given per operation. */
+/** The operations that have a configurable permission. */
 export const OPERATIONS = ["run", "write", "kill", "extend", "remove", "list", "read"] as const;
 
 type OneOf<List extends readonly string[]> = List[number];
@@ -44,22 +45,23 @@ export type Permission = OneOf<typeof PERMISSION>;
 export type Operation = OneOf<typeof OPERATIONS>;
 export type Toolset = OneOf<typeof TOOLSETS>;
 type Sandbox = OneOf<typeof SANDBOX>;
-/** What holds for one agent once all files are read: complete, so that nobody else has to know a default. */
+
+/** The effective settings of one agent after all files are merged. Complete, so that no other code applies defaults. */
 export interface Settings {
   security: OneOf<typeof SECURITY>;
   ask: OneOf<typeof ASK>;
   sandbox: Sandbox;
   network: Network;
-  /** Absolute, beginning with `~`, or in the workspace. */
+  /** Paths that are absolute, start with `~`, or are relative to the workspace. */
   writable: readonly string[];
   denied: readonly string[];
-  /** Null: as the gateway's own. */
+  /** Null for the gateway's user. */
   user: string | null;
   require: boolean;
   scope: OneOf<typeof SCOPE>;
   rules: readonly UserRule[];
   allowlist: readonly AllowEntry[];
-  /** Null: all that are built in. */
+  /** Null for all built-in ones. */
   safeBins: readonly string[] | null;
   allowDenied: readonly string[];
   env: { pass: readonly string[]; block: readonly string[] };
@@ -76,7 +78,7 @@ export interface Settings {
   timeouts: { defaultSeconds: number | null; maxSeconds: number | null };
   retention: { maxAgeHours: number; maxCount: number; maxBytes: number };
   approvals: { expiresMinutes: number; quorum: { rule: OneOf<typeof QUORUM>; approvers: readonly string[] } };
-  /** Null: the toolset's own. */
+  /** Null for the toolset's default. */
   permissions: Record<Operation, Permission | null>;
   toolsets: Record<Toolset, boolean>;
   callback: {
@@ -84,7 +86,7 @@ export interface Settings {
     webhook?: { url: string; secretFile: string };
     dbos?: { urlFile: string; queue: string; workflow: string; workflowClass?: string };
   } | null;
-  /** Null: commands run on this machine. */
+  /** Null when commands run on this machine. */
   fleet: FleetGatewayOptions | null;
   durability: OneOf<typeof DURABILITY>;
 }
@@ -124,16 +126,16 @@ export const DEFAULTS: Settings = {
   durability: "process",
 };
 
-/** How to reach a fleet. */
+/** The connection to a fleet. */
 export interface FleetOptions {
-  /** Such as nats://10.0.0.1:4222; several of one cluster. */
+  /** One or more servers of a cluster, such as `nats://10.0.0.1:4222`. */
   servers: string | readonly string[];
-  /** Several fleets can share servers; default `main`. */
+  /** The name of the fleet, because several fleets can share servers; default: `main`. */
   name?: string | undefined;
-  /** Who this is among the members; default the machine's name. */
+  /** The name of this member; default: the host name. */
   as?: string | undefined;
-  /** A file: an nkey seed, or a user's JWT with its seed (`.creds`). */
+  /** The path of a file with an nkey seed, or with a user JWT and its seed (`.creds`). */
   credentials?: string | undefined;
-  /** Files. With any of them, or with {}, only TLS will do. */
+  /** Paths of files. TLS is required if this is set, even to `{}`. */
   tls?: { ca?: string | undefined; cert?: string | undefined; key?: string | undefined } | undefined;
 }

@@ -1,11 +1,11 @@
-/** What a session on a terminal offers besides its log. Plain data, no logic. */
+/** The state of a session's terminal. Plain data, no logic. */
 
 export interface TerminalSize {
   columns: number;
   rows: number;
 }
 
-/** A narrower terminal is drawn with this many columns: one could not hold a wide character. */
+/** The fewest columns that are rendered: one column cannot hold a wide character. */
 export const MIN_DRAWN_COLUMNS = 2;
 
 /** What a person sitting at the terminal would see now. */

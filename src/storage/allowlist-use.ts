@@ -3,7 +3,7 @@ import type { Verdict } from "../core/policy.ts";
 
 const RULE = "allowlist:";
 
-/** When entries of the configured allowlist were last used, so that a person can see which are needed. */
+/** Records when allowlist entries were last used, so that an operator can see which are needed. */
 export class AllowlistUse {
   readonly #touch: StatementSync;
   readonly #last: StatementSync;
@@ -16,12 +16,12 @@ export class AllowlistUse {
     this.#last = database.prepare("SELECT last_used_ms AS ms FROM allowlist_use WHERE pattern = ?");
   }
 
-  /** In the transaction that records the run which the verdict let through. */
+  /** Records the entries that allowed a run. Called in the transaction that records the run. */
   record({ reasons }: Verdict): void {
     for (const { rule } of reasons) if (rule.startsWith(RULE)) this.#touch.run(rule.slice(RULE.length), Date.now());
   }
 
-  /** ISO time; null: never. */
+  /** Returns the ISO time of the last use; null when it was never used. */
   lastUsed(pattern: string): string | null {
     const row = this.#last.get(pattern) as { ms: number } | undefined;
     return row ? new Date(row.ms).toISOString() : null;

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { ApprovalStatus } from "../core/approval.ts";
 
-/** An approval as it is stored. Times in ms since the epoch; JSON where the schema says so. */
+/** A row of the approvals table. Times are in ms since the epoch; the schema says which columns are JSON. */
 export interface ApprovalRow {
   id: string;
   agent: string;
@@ -23,11 +23,11 @@ type NewApprovalRow = Omit<ApprovalRow, "status" | "decisions" | "decided_ms" | 
 export interface ApprovalQuery {
   status?: ApprovalStatus | ApprovalStatus[];
   agent?: string;
-  /** Most recent first. Default 50. */
+  /** The most rows to return, newest first; default: 50. */
   limit?: number;
 }
 
-/** The approvals table. Every change names the status it starts from, so of several gateways exactly one makes it. */
+/** The approvals table. Every update checks the previous status, so that exactly one of several gateways succeeds. */
 export class ApprovalStore {
   readonly #database: DatabaseSync;
   readonly #insert: StatementSync;
@@ -57,7 +57,7 @@ export class ApprovalStore {
        ORDER BY status LIMIT 1`,
     );
     this.#waiting = database.prepare("SELECT count(*) AS n FROM approvals WHERE agent = ? AND status = 'pending'");
-    // Of each row its head is read, not the text: one may be megabytes long.
+    // `octet_length` does not load the text, which may be megabytes long.
     this.#waitingBytes = database.prepare(
       "SELECT sum(octet_length(request)) AS n FROM approvals WHERE agent = ? AND status = 'pending'",
     );
@@ -92,12 +92,12 @@ export class ApprovalStore {
     return (this.#byId.get(id) as unknown as ApprovalRow | undefined) ?? null;
   }
 
-  /** At most two: enough to know whether a prefix is unique. */
+  /** Returns at most two rows: enough to know whether the prefix is unique. */
   withPrefix(prefix: string): ApprovalRow[] {
     return this.#byPrefix.all(prefix, `${prefix}g`) as unknown as ApprovalRow[];
   }
 
-  /** The same thing, asked by the same agent, waiting or approved and not yet used. */
+  /** Returns the agent's approval for the same fingerprint that is pending, or approved and unused. */
   open(agent: string, fingerprint: string, nowMs: number): ApprovalRow | null {
     return (this.#open.get(agent, fingerprint, nowMs) as unknown as ApprovalRow | undefined) ?? null;
   }
@@ -110,12 +110,12 @@ export class ApprovalStore {
     return Number(this.#waitingBytes.get(agent)?.n ?? 0);
   }
 
-  /** Neither decided nor due. */
+  /** Reports whether the approval is neither decided nor expired. */
   isWaiting(id: string, nowMs: number): boolean {
     return this.#isWaiting.get(id, nowMs) !== undefined;
   }
 
-  /** Newest first: approved, and not yet used. */
+  /** Returns approved and unused approvals, newest first. */
   approved(agent: string): Pick<ApprovalRow, "binding">[] {
     return this.#approved.all(agent) as unknown as Pick<ApprovalRow, "binding">[];
   }
@@ -132,12 +132,12 @@ export class ApprovalStore {
     return this.#expire.run(id, from).changes === 1;
   }
 
-  /** False: it was no longer pending. */
+  /** Records a decision. Returns false when the approval was no longer pending. */
   decide(row: Pick<ApprovalRow, "id" | "status" | "decisions" | "decided_ms" | "expires_ms">): boolean {
     return this.#decide.run(row.status, row.decisions, row.decided_ms, row.expires_ms, row.id).changes === 1;
   }
 
-  /** True for the one caller that may run it. */
+  /** Uses an approval. Returns true for the one caller that may run the command. */
   use(id: string, session: string): boolean {
     return this.#use.run(session, id).changes === 1;
   }

@@ -3,42 +3,42 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { NewAuditEntry } from "../core/audit.ts";
 import { sha256 } from "./sha256.ts";
 
-/** An entry as it is stored. */
+/** A row of the audit table. */
 export interface AuditRow extends Omit<NewAuditEntry, "detail"> {
   seq: number;
   at_ms: number;
-  /** JSON. */
+  /** A JSON object. */
   detail: string;
   hash: string;
 }
 
-/** Where a chain stands after its latest entry. */
+/** The sequence number and hash of a chain's latest entry. */
 export interface ChainHead {
   seq: number;
   hash: string;
 }
 
 export interface ChainReport {
-  /** How many were found to be right. */
+  /** The number of valid entries. */
   entries: number;
-  /** What to note down elsewhere, to hold the log to it later. */
+  /** The head to store elsewhere, as an anchor for a later verification. */
   head: ChainHead;
   broken: { seq: number; why: string } | null;
 }
 
 export interface VerifyOptions {
-  /** A head noted down earlier, outside the state folder: the log must still contain it. */
+  /** A head that was stored outside the state folder earlier. The log must still contain it. */
   anchor?: ChainHead;
   onProgress?(checked: number, total: number): void;
 }
 
-/** Short reads: a long one would keep SQLite from shortening its write-ahead log. */
+/** Entries per read. A long read would keep SQLite from truncating its write-ahead log. */
 const BATCH = 10_000;
-/** Some ten milliseconds. */
+/** Entries verified before yielding; they take about 10 ms. */
 const SMALL_BATCH = 1000;
 const CORRUPT = 11;
 
-/** A JSON array is unambiguous: no two different entries have the same encoding. */
+/** Returns the hash of an entry. Its encoding as a JSON array is unambiguous: different entries have different ones. */
 export function chainHash(previous: string, row: Omit<AuditRow, "hash">): string {
   const { seq, at_ms, kind, agent, session, actor, channel, outcome, summary, detail } = row;
   return sha256(encoded([previous, seq, at_ms, kind, agent, session, actor, channel, outcome, summary, detail]));
@@ -48,7 +48,7 @@ function encoded(fields: unknown[]): string {
   return JSON.stringify(fields);
 }
 
-/** Walks the whole chain in constant memory and stops at the first entry that is not as it was written. */
+/** Verifies the whole chain in constant memory. Stops at the first invalid entry. */
 export function verifyChain(database: DatabaseSync, options: VerifyOptions = {}): ChainReport {
   const steps = verifySteps(database, options, BATCH);
   for (;;) {
@@ -57,7 +57,7 @@ export function verifyChain(database: DatabaseSync, options: VerifyOptions = {})
   }
 }
 
-/** The same a little at a time, so that everybody else gets their turn in between. */
+/** Like `verifyChain`, but yields to the event loop regularly. */
 export async function verifyChainInBatches(database: DatabaseSync, options: VerifyOptions = {}): Promise<ChainReport> {
   const steps = verifySteps(database, options, SMALL_BATCH);
   for (;;) {
@@ -109,24 +109,24 @@ function* verifySteps(
   return report(null);
 }
 
-/** Reads entries as `chainHash` encodes them, with room for the previous hash in front and their own at the end. */
+/** Reads rows in the order that `chainHash` encodes, with a placeholder for the previous hash first and the hash last. */
 function batchReader(database: DatabaseSync, batch: number): StatementSync {
   const statement = database.prepare(
     `SELECT '' AS previous, seq, at_ms, kind, agent, session, actor, channel, outcome, summary, detail, hash
      FROM audit WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ${batch}`,
   ) as StatementSync & { setReturnArrays?(enabled: boolean): void };
-  // Rows as objects take twice as long; a Node that knows no other way gives the same values in the same order.
+  // Arrays are twice as fast as objects. Older Node versions return objects, with the values in the same order.
   statement.setReturnArrays?.(true);
   return statement;
 }
 
-/** One statement, one moment: entries that others append from now on are not looked at. */
+/** Reads all bounds in one statement, and so from one snapshot. Entries appended later are not verified. */
 function readBounds(database: DatabaseSync): { head: ChainHead | null; first: bigint; last: bigint } {
   const statement = database.prepare(
     `SELECT (SELECT min(seq) FROM audit) AS first, (SELECT max(seq) FROM audit) AS last,
        (SELECT seq FROM audit_head) AS seq, (SELECT hash FROM audit_head) AS hash`,
   );
-  statement.setReadBigInts(true); // a forged number may be larger than a JavaScript one
+  statement.setReadBigInts(true); // A forged number may exceed the safe integers.
   const row = statement.get() as { first: bigint | null; last: bigint | null; seq: bigint | null; hash: string };
   const head = row.seq === null ? null : { seq: Number(row.seq), hash: row.hash };
   return { head, first: row.first ?? 1n, last: row.last ?? 0n };

@@ -13,7 +13,7 @@ import {
 } from "./audit-chain.ts";
 import { inTransaction } from "./database.ts";
 
-/** A filter as SQL. */
+/** Converts a filter to SQL. */
 function auditConditions(filter: AuditFilter): { where: string; values: (string | number)[] } {
   const parts: string[] = [];
   const values: (string | number)[] = [];
@@ -28,7 +28,7 @@ function auditConditions(filter: AuditFilter): { where: string; values: (string 
   if (filter.since !== undefined) add("at_ms >= ?", filter.since);
   if (filter.until !== undefined) add("at_ms < ?", filter.until);
   if (filter.text) {
-    // The detail is JSON: what is looked for stands there as JSON writes it.
+    // The detail is JSON, so the text is searched in its JSON encoding.
     const inJson = JSON.stringify(filter.text).slice(1, -1);
     add("(summary LIKE ? ESCAPE '!' OR detail LIKE ? ESCAPE '!')", containing(filter.text), containing(inJson));
   }
@@ -39,7 +39,7 @@ function containing(text: string): string {
   return `%${text.replace(/[!%_]/g, "!$&")}%`;
 }
 
-/** A row as callers see it. Never throws: a tampered row must still be shown, it is what one looks for. */
+/** Converts a row to the public type. Never throws: tampered rows must still be shown. */
 function auditEntryOf({ at_ms, detail, ...row }: AuditRow): AuditEntry {
   const { hash, seq, ...rest } = row;
   return { seq, at: timeOf(at_ms), ...rest, detail: parsed(detail), hash };
@@ -55,21 +55,24 @@ function parsed(text: unknown): object {
     const value: unknown = JSON.parse(String(text));
     if (typeof value === "object" && value !== null) return value;
   } catch {
-    // Below.
+    // Handled below.
   }
   return { unreadable: String(text) };
 }
 
 const BATCH = 1000;
-/** Of a summary, and of each text in the detail: an agent must not fill the disk with its refused attempts. */
+/** The longest summary, in characters. Limits keep an agent from filling the disk with refused requests. */
 const MOST_SUMMARY = 1000;
+/** The longest text in the detail. */
 const MOST_TEXT = 16 * 1024;
-/** Of all texts of a detail together, and of the items of one list. */
+/** The most characters of all texts in the detail together. */
 const MOST_DETAIL = 64 * 1024;
+/** The most items of a list in the detail. */
 const MOST_ITEMS = 100;
+/** The number of characters that is kept of every text, even above `MOST_DETAIL`. */
 const LEAST_TEXT = 100;
 
-/** Who asked for what, what was decided and what became of it: one chain for all gateways of a state folder. */
+/** The audit log: requests, decisions and outcomes, as one hash chain for all gateways of a state folder. */
 export class AuditLog {
   readonly #database: DatabaseSync;
   readonly #head: StatementSync;
@@ -87,8 +90,8 @@ export class AuditLog {
   }
 
   /**
-   * Adds an entry. Inside a transaction it joins it, so that a state and its entry are stored together or not at all;
-   * that transaction must be IMMEDIATE (as `inTransaction` makes them): the chain has one writer at a time.
+   * Appends an entry. Joins the current transaction, so that a change and its entry are stored together or not at all.
+   * That transaction must be IMMEDIATE, as `inTransaction` makes it, because the chain has one writer at a time.
    */
   append(entry: NewAuditEntry): void {
     const summary = maskText(truncateText(entry.summary, MOST_SUMMARY)).toWellFormed();
@@ -109,7 +112,7 @@ export class AuditLog {
     const row = {
       seq: last + 1,
       at_ms: Date.now(),
-      // SQLite stores no lone surrogate: what is hashed must be what is read back.
+      // SQLite does not store lone surrogates, and the hash must match the text that is read back.
       kind: entry.kind.toWellFormed(),
       agent: entry.agent.toWellFormed(),
       session: entry.session?.toWellFormed() ?? null,
@@ -125,22 +128,22 @@ export class AuditLog {
     this.#move.run(seq, hash);
   }
 
-  /** Checks every entry, in constant memory; blocks while it does. docs/audit.md says what it can and cannot prove. */
+  /** Verifies every entry in constant memory. Blocks meanwhile. docs/audit.md explains what this can and cannot prove. */
   verify(options: VerifyOptions = {}): ChainReport {
     return verifyChain(this.#database, options);
   }
 
-  /** The same without keeping everybody else waiting. */
+  /** Verifies every entry without blocking the event loop. */
   verifyInBatches(options: VerifyOptions = {}): Promise<ChainReport> {
     return verifyChainInBatches(this.#database, options);
   }
 
-  /** The latest `count` entries that match, oldest first. */
+  /** Returns the latest `count` matching entries, oldest first. */
   tail(count: number, filter: AuditFilter = {}): AuditEntry[] {
     return this.search({ ...filter, limit: count }).reverse();
   }
 
-  /** Newest first, at most `limit` (50); `before` the entry with this number, to go on from an earlier answer. */
+  /** Returns matching entries, newest first. `before` continues from an earlier page: only entries with a lower `seq`. */
   search({ limit = 50, before, ...filter }: AuditFilter & { limit?: number; before?: number } = {}): AuditEntry[] {
     const { where, values } = auditConditions(filter);
     const sql = `SELECT * FROM audit WHERE ${where} AND seq < ? ORDER BY seq DESC LIMIT ?`;
@@ -148,14 +151,14 @@ export class AuditLog {
     return (rows as unknown as AuditRow[]).map(auditEntryOf);
   }
 
-  /** Oldest first, those that match `after` the entry with this number: to follow the log, or to read all of it. */
+  /** Returns matching entries after `seq`, oldest first, to follow the log or to read all of it. */
   after(seq: number, filter: AuditFilter = {}, limit: number = BATCH): AuditEntry[] {
     const { where, values } = auditConditions(filter);
     const sql = `SELECT * FROM audit WHERE ${where} AND seq > ? ORDER BY seq LIMIT ?`;
     return (this.#database.prepare(sql).all(...values, seq, limit) as unknown as AuditRow[]).map(auditEntryOf);
   }
 
-  /** Every entry that matches, oldest first, one JSON line each. Reads as it is consumed. */
+  /** Yields every matching entry, oldest first, as one line of JSON each. Reads lazily. */
   *export(filter: AuditFilter = {}): Generator<string, void, undefined> {
     for (let seq = 0; ; ) {
       const entries = this.after(seq, filter);
@@ -167,7 +170,7 @@ export class AuditLog {
   }
 }
 
-/** Nothing may run unrecorded: better to stop. */
+/** No command may run without an audit entry, so a missing head is fatal. */
 function headMissing(): SallyportError {
   return new SallyportError("StateUnusable", "The audit log has been tampered with: its head is missing.", [
     { action: "verify_audit", hint: "Run `sallyport audit verify` to see how much of the log can be trusted." },
@@ -175,7 +178,7 @@ function headMissing(): SallyportError {
   ]);
 }
 
-/** An agent may name any number of variables and programs. */
+/** Truncates long lists: a request may have any number of variables and arguments. */
 function withShortLists(value: unknown): unknown {
   if (Array.isArray(value)) {
     const kept = value.slice(0, MOST_ITEMS).map(withShortLists);
@@ -185,7 +188,7 @@ function withShortLists(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withShortLists(each)]));
 }
 
-/** Cut between words where it can be, so that no secret is cut into a piece that is not recognised as one. */
+/** Truncates at a space if possible, so that a secret is not cut into a part that is no longer recognized. */
 function truncateText(text: string, most: number): string {
   if (text.length <= most) return text;
   const space = text.lastIndexOf(" ", most);

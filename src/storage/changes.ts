@@ -1,27 +1,27 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Position } from "../core/gateway.ts";
 
-/** Entries of the audit that begin or end a session; what else changes one is in `changes`. */
+/** Kinds of audit entries that start or end a session. Other changes are in the `changes` table. */
 const OF_SESSIONS: ReadonlySet<string> = new Set(["run", "exit"]);
 
-/** The others never ran, and have no second entry. */
+/** Outcomes of runs that started. Other runs have no exit entry. */
 const LET_THROUGH: ReadonlySet<string> = new Set(["allowed", "approved", "granted"]);
 
-/** Who is further behind is told to look at everything anew; the table keeps as many. */
+/** A reader that is further behind must read everything again. The table keeps this many rows. */
 const MOST_BEHIND = 20_000;
 
-/** What changed, not how: what it is like by now is read from its own table. */
+/** A changed object. Its current state is read from its own table. */
 export interface Changed {
   what: "session" | "removed" | "approval";
   id: string;
   agent: string;
-  /** It started then: whether it has ended since is told at its end. */
+  /** True for the start of a session; its end is a separate change. */
   started: boolean;
-  /** After this one. */
+  /** The position after this change. */
   position: Position;
 }
 
-/** Read at one moment: `position` is where the next reading begins; `more`: it should be at once. */
+/** The result of one read. The next read starts at `position`; `more` is true if there are further changes already. */
 interface ChangesRead {
   changed: Changed[];
   position: Position;
@@ -29,9 +29,9 @@ interface ChangesRead {
 }
 
 /**
- * What happened in a state folder, in an order that every gateway on it sees alike and that outlives all of them. Two
- * rows together: the audit, which has starts and ends anyway, and a table filled by triggers with everything rarer. So
- * following costs a command nothing.
+ * The changes of a state folder, in a persistent order that is the same for every gateway. It combines the audit log,
+ * which has the starts and ends of sessions, and a table that triggers fill with the rarer changes. So following changes
+ * adds no writes to a command.
  */
 export class Changes {
   readonly #version: StatementSync;
@@ -41,7 +41,7 @@ export class Changes {
   readonly #rest: StatementSync;
 
   constructor(database: DatabaseSync) {
-    // The first counts what other connections commit, the second what this one does. Neither reads a table.
+    // `data_version` counts commits of other connections, `total_changes` those of this one. Neither reads a table.
     this.#version = database.prepare("PRAGMA data_version");
     this.#own = database.prepare("SELECT total_changes() AS n");
     this.#head = database.prepare(
@@ -55,7 +55,7 @@ export class Changes {
     );
   }
 
-  /** Differs from an earlier answer if anything was written since, by whomever. */
+  /** Returns a stamp that differs from an earlier one if any connection has written since. */
   stamp(): string {
     return `${this.#version.get()?.data_version}/${this.#own.get()?.n}`;
   }
@@ -66,8 +66,8 @@ export class Changes {
   }
 
   /**
-   * Each thing that changed once, at its last change, up to now or to another position. Null: it is too long ago, or a position of another state folder.
-   * Within a transaction, so that what is read next fits.
+   * Returns each changed object once, at its last change, up to `until` or the current head. Null when `from` is too old or
+   * belongs to another state folder. Call it in a transaction, so that later reads see the same state.
    */
   since(from: Position, limit: number, until?: Position): ChangesRead | null {
     const head = until ?? this.head();
@@ -78,7 +78,7 @@ export class Changes {
     const position = { audit: entries.at(-1)?.seq ?? from.audit, change: rest.at(-1)?.seq ?? from.change };
     const latest = new Map<string, Changed>();
     const note = (changed: Changed) => {
-      // The last mention decides the place, too: nothing is told before its position.
+      // Moved to the end: a change must not be reported before its position.
       latest.delete(`${changed.what} ${changed.id}`);
       latest.set(`${changed.what} ${changed.id}`, changed);
     };

@@ -4,7 +4,7 @@ import { uptimeMs } from "../core/clock.ts";
 import { SallyportError } from "../core/error.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
-/** Other gateways write to the same file: wait for them rather than fail. */
+/** How long to wait for other gateways that write to the same file. */
 const BUSY_TIMEOUT_MS = 10_000;
 
 function unusable(path: string, message: string, hint: string, errcode?: number): SallyportError {
@@ -15,12 +15,12 @@ function unusable(path: string, message: string, hint: string, errcode?: number)
   return new SallyportError("StateUnusable", `${path}: ${message}.`, recovery, { errcode });
 }
 
-/** Opens the database of a state folder, bringing it up to date. Never recreates one that it cannot read. */
+/** Opens the database of a state folder and migrates it. Never recreates a database that it cannot read. */
 export function openDatabase(path: string): DatabaseSync {
   let database: DatabaseSync | null = null;
   try {
     database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
-    // NORMAL loses nothing to a crash of ours; only a power cut may take the last transactions, never the file.
+    // NORMAL loses nothing if this process crashes. A power failure may lose the last transactions, but not the file.
     enableWal(database);
     database.exec("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000;");
     migrate(database, path);
@@ -35,8 +35,8 @@ export function openDatabase(path: string): DatabaseSync {
 const TRY_AGAIN_MS = 2;
 
 /**
- * Two gateways may open a new state folder at the same moment. SQLite does not wait for the other one while it changes
- * the kind of a file's journal, whatever the timeout (each might wait for the other): so it is asked again here.
+ * Enables WAL mode, retrying while the database is busy. Two gateways may open a new state folder at the same time, and
+ * SQLite ignores the busy timeout while it changes the journal mode, to avoid a deadlock.
  */
 function enableWal(database: DatabaseSync): void {
   const deadline = uptimeMs() + BUSY_TIMEOUT_MS;
@@ -57,7 +57,7 @@ interface SqliteError extends Error {
 
 const [BUSY, READ_ONLY, CORRUPT, FULL, NOT_A_DATABASE] = [5, 8, 11, 13, 26];
 
-/** The code without the shade of it that SQLite adds in its upper bits. */
+/** Returns the primary result code, without the extended code in the upper bits. */
 function primaryCode(error: unknown): number {
   return ((error as SqliteError).errcode ?? 0) & 0xff;
 }
@@ -66,12 +66,12 @@ function isSqliteError(error: unknown): error is SqliteError {
   return error instanceof Error && "errcode" in error;
 }
 
-/** Whether SQLite says it itself, or it was put into our words already. */
+/** Reports whether an error of SQLite, or a `SallyportError` made from one, means that the disk is full. */
 export function isDiskFull(error: unknown): boolean {
   return (error instanceof SallyportError ? error.details : (error as SqliteError)).errcode === FULL;
 }
 
-/** What SQLite says, for the caller (promise 8). */
+/** Converts an error of SQLite to one with a recovery (invariant 8). */
 export function stateError(path: string, cause: unknown): SallyportError {
   const error = cause as SqliteError;
   const code = primaryCode(error);
@@ -98,7 +98,7 @@ function migrate(database: DatabaseSync, path: string): void {
   if (version(database) === MIGRATIONS.length) return;
   database.exec("BEGIN IMMEDIATE");
   try {
-    const from = version(database); // asked again under the lock: another gateway may have been quicker
+    const from = version(database); // Read again under the lock: another gateway may have migrated.
     if (from > MIGRATIONS.length) {
       const message = `the database was created by a newer version of Sallyport (schema ${from}, supported ${MIGRATIONS.length})`;
       throw unusable(path, message, "Upgrade Sallyport.");
@@ -117,20 +117,20 @@ interface TransactionStatements {
   commit: StatementSync;
 }
 
-/** Prepared once for each database: preparing takes longer than beginning. */
+/** Prepared once per database, because preparing takes longer than running them. */
 const prepared = new WeakMap<DatabaseSync, TransactionStatements>();
 
 function statementsOf(database: DatabaseSync): TransactionStatements {
   let frame = prepared.get(database);
   if (!frame) {
-    // IMMEDIATE: two gateways never both believe they may write, so nothing has to be tried again half-way.
+    // IMMEDIATE takes the write lock at the start, so that no transaction fails halfway because of another writer.
     frame = { begin: database.prepare("BEGIN IMMEDIATE"), commit: database.prepare("COMMIT") };
     prepared.set(database, frame);
   }
   return frame;
 }
 
-/** Runs `work` as one transaction: all of it is stored or none. Inside another one it simply joins it. */
+/** Runs `work` in a transaction. Joins the current transaction if there is one. */
 export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
   if (database.isTransaction) return work();
   try {
@@ -141,7 +141,7 @@ export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
     return result;
   } catch (error) {
     if (database.isTransaction) database.exec("ROLLBACK");
-    // A full disk may show as late as the commit.
+    // A full disk may be detected only at the commit.
     throw isSqliteError(error) ? stateError(database.location() ?? "the database", error) : error;
   }
 }

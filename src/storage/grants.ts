@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 
-/** A grant as it is stored. */
+/** A row of the grants table. */
 export interface GrantRow {
   id: string;
   agent: string;
@@ -42,7 +42,7 @@ export class GrantStore {
     this.#revoke = database.prepare(
       `UPDATE grants SET revoked_ms = ?, change = ${NEXT_CHANGE} WHERE id = ? AND revoked_ms IS NULL`,
     );
-    // One after another: each revoked grant takes the next number, and numbers are unique.
+    // Revoked one by one: each change takes the next number, and numbers are unique.
     this.#revokeSame = database.prepare(
       `SELECT id FROM grants
        WHERE agent = ? AND executable = ? AND args = ? AND cwd = ? AND piped = ? AND revoked_ms IS NULL`,
@@ -55,7 +55,7 @@ export class GrantStore {
     this.#version = database.prepare("SELECT max(change) AS change FROM grants");
   }
 
-  /** Takes the place of an earlier grant of the same, so that a list never shows two that say one thing. */
+  /** Inserts a grant and revokes earlier grants for the same command, so that a list never shows duplicates. */
   insert(row: NewGrantRow): void {
     const same = this.#revokeSame.all(row.agent, row.executable, row.args, row.cwd, row.piped);
     for (const { id } of same as unknown as { id: string }[]) this.revoke(id, row.created_ms);
@@ -63,7 +63,7 @@ export class GrantStore {
     this.#insert.run(id, agent, executable, identity, args, cwd, piped, approval, created_ms, created_by, expires_ms);
   }
 
-  /** False: it was revoked before. */
+  /** Returns false when the grant was already revoked. */
   revoke(id: string, nowMs: number): boolean {
     return this.#revoke.run(nowMs, id).changes === 1;
   }
@@ -88,7 +88,7 @@ export class GrantStore {
     this.#used.run(nowMs, id);
   }
 
-  /** Another number: a grant was made or revoked. One step into an index, whatever else other gateways write. */
+  /** Returns a number that changes whenever a grant is created or revoked. A single index lookup. */
   version(): number {
     return Number(this.#version.get()?.change ?? 0);
   }

@@ -1,4 +1,4 @@
-/** Each entry brings the database from the version of its index to the next. Never edit one that was released. */
+/** Each entry migrates the database from the version of its index to the next. Never change the SQL of a released one. */
 export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE sessions (
@@ -7,7 +7,7 @@ export const MIGRATIONS: readonly string[] = [
     agent       TEXT NOT NULL,
     status      TEXT NOT NULL,
     command     TEXT NOT NULL,
-    args        TEXT,                      -- JSON; NULL: command is shell text
+    args        TEXT,                      -- JSON; NULL when command is shell text
     cwd         TEXT NOT NULL,
     env_names   TEXT NOT NULL,             -- JSON; never the values
     background  INTEGER NOT NULL,
@@ -22,30 +22,30 @@ export const MIGRATIONS: readonly string[] = [
     lingering   INTEGER NOT NULL DEFAULT 0,
     bytes       INTEGER NOT NULL DEFAULT 0, -- on disk, for retention
     record      TEXT,                      -- the exit record, JSON
-    sandbox     TEXT,                      -- JSON: what held it; NULL: it did not get that far
+    sandbox     TEXT,                      -- JSON: the sandbox snapshot; NULL when it was refused earlier
     warnings    TEXT NOT NULL DEFAULT '[]',
     hints       TEXT NOT NULL DEFAULT '[]',
     error       TEXT                       -- JSON
   ) WITHOUT ROWID;
   CREATE INDEX sessions_live ON sessions (agent) WHERE status = 'running' OR lingering = 1;
 
-  -- Who asked for what, what was decided and what became of it. Each entry's hash covers the one before it.
+  -- Requests, decisions and outcomes. Each entry's hash covers the previous entry.
   CREATE TABLE audit (
     seq      INTEGER PRIMARY KEY,
     at_ms    INTEGER NOT NULL,
     kind     TEXT NOT NULL,                -- run, approval, stdin, signal, exit, config …
     agent    TEXT NOT NULL,
     session  TEXT,
-    actor    TEXT NOT NULL,                -- who did it: an agent, a person, the system
-    channel  TEXT NOT NULL,                -- through which surface
+    actor    TEXT NOT NULL,                -- an agent, a person or the system
+    channel  TEXT NOT NULL,                -- the surface that was used
     outcome  TEXT NOT NULL,                -- allowed, blocked, denied, asked, completed …
-    summary  TEXT NOT NULL,                -- one line for a person, secrets masked
+    summary  TEXT NOT NULL,                -- one line for people, secrets masked
     detail   TEXT NOT NULL,                -- JSON, secrets masked
     hash     TEXT NOT NULL
   );
   CREATE INDEX audit_session ON audit (session) WHERE session IS NOT NULL;
 
-  -- How far the chain goes. New entries follow from here, so that a cut-off end is not silently grown over.
+  -- The head of the chain. New entries are linked to it, so that a truncated end is detected and not overwritten.
   CREATE TABLE audit_head (
     id       INTEGER PRIMARY KEY CHECK (id = 1),
     seq      INTEGER NOT NULL,
@@ -53,76 +53,76 @@ export const MIGRATIONS: readonly string[] = [
   );
   INSERT INTO audit_head VALUES (1, 0, '');
 
-  -- What is to be done once by somebody: exit callbacks first of all.
+  -- The work queue: items to be done once by one worker, mainly exit callbacks.
   CREATE TABLE work (
     id          INTEGER PRIMARY KEY AUTOINCREMENT,
-    key         TEXT NOT NULL UNIQUE,      -- the same thing is never put in twice
+    key         TEXT NOT NULL UNIQUE,      -- prevents duplicates
     type        TEXT NOT NULL,
     priority    INTEGER NOT NULL,          -- 0 HIGH, 1 NORMAL, 2 LOW
     payload     TEXT NOT NULL,             -- JSON
     created_ms  INTEGER NOT NULL,
-    due_ms      INTEGER NOT NULL,          -- not before; also the end of a lease
+    due_ms      INTEGER NOT NULL,          -- earliest time of a claim; also the end of a lease
     attempts    INTEGER NOT NULL DEFAULT 0,
-    lease       TEXT,                      -- who has claimed it, by an unguessable token
-    worker      TEXT,                      -- who has claimed it, by the name it gave
-    note        TEXT,                      -- why it was given back last
+    lease       TEXT,                      -- unguessable token of the worker that claimed it
+    worker      TEXT,                      -- name of the worker that claimed it
+    note        TEXT,                      -- reason of the last retry
     done_ms     INTEGER
   );
   CREATE INDEX work_due ON work (priority, id) WHERE done_ms IS NULL;
   CREATE INDEX work_done ON work (done_ms) WHERE done_ms IS NOT NULL;
 
-  -- A person's say about one exact command.
+  -- Approval requests for one exact command, and their decisions.
   CREATE TABLE approvals (
     id          TEXT PRIMARY KEY,          -- UUIDv7: in order of creation
     agent       TEXT NOT NULL,
     status      TEXT NOT NULL,             -- pending, approved, denied, expired, used
     created_ms  INTEGER NOT NULL,
     expires_ms  INTEGER NOT NULL,
-    fingerprint TEXT NOT NULL,             -- of the binding: the same thing is not asked twice
-    request     TEXT NOT NULL,             -- JSON: what a person needs to decide
-    binding     TEXT NOT NULL,             -- JSON: exactly what was asked for (promise 2)
-    origin      TEXT NOT NULL,             -- the pid namespace it was asked from (promise 7)
+    fingerprint TEXT NOT NULL,             -- hash of the binding, to find an open approval for the same command
+    request     TEXT NOT NULL,             -- JSON: what is shown to the approver
+    binding     TEXT NOT NULL,             -- JSON: exactly what the approval covers (invariant 2)
+    origin      TEXT NOT NULL,             -- the pid namespace of the requester (invariant 7)
     quorum      TEXT NOT NULL,             -- JSON: { rule, approvers }
     decisions   TEXT NOT NULL DEFAULT '[]',-- JSON: who, what, when, through which channel, why
     decided_ms  INTEGER,
-    session     TEXT                       -- the run it was used for
+    session     TEXT                       -- the session it was used for
   ) WITHOUT ROWID;
   CREATE INDEX approvals_open ON approvals (agent, fingerprint) WHERE status IN ('pending', 'approved');
   CREATE INDEX approvals_due ON approvals (expires_ms) WHERE status IN ('pending', 'approved');
   CREATE INDEX approvals_status ON approvals (status, id);
 
-  -- When an entry of the configured allowlist last let something through.
+  -- When an entry of the configured allowlist was last used.
   CREATE TABLE allowlist_use (
     pattern      TEXT PRIMARY KEY,
     last_used_ms INTEGER NOT NULL
   ) WITHOUT ROWID;
 
-  -- What a person allowed for good.
+  -- Standing grants.
   CREATE TABLE grants (
     id          TEXT PRIMARY KEY,
     agent       TEXT NOT NULL,
     executable  TEXT NOT NULL,             -- resolved path
-    identity    TEXT NOT NULL,             -- of the program: another one at that path is not granted
+    identity    TEXT NOT NULL,             -- identity of the program file: another file at that path is not granted
     args        TEXT NOT NULL,             -- JSON: exact arguments or patterns
-    cwd         TEXT NOT NULL,             -- links followed
+    cwd         TEXT NOT NULL,             -- without symbolic links
     piped       INTEGER NOT NULL,
-    approval    TEXT,                      -- the one it came from
+    approval    TEXT,                      -- the approval that created it
     created_ms  INTEGER NOT NULL,
     created_by  TEXT NOT NULL,
     expires_ms  INTEGER,
     last_used_ms INTEGER,
     revoked_ms  INTEGER,
-    change      INTEGER NOT NULL           -- counts every grant made or revoked, so that a cache knows when it is old
+    change      INTEGER NOT NULL           -- number of the last creation or revocation, to invalidate caches
   ) WITHOUT ROWID;
   CREATE UNIQUE INDEX grants_change ON grants (change);
   `,
   `
-  -- What programs show instead of a person at a keyboard. Only hashes: who reads this file can use none of them.
+  -- Bearer tokens. Only hashes are stored: reading this file does not reveal a usable token.
   CREATE TABLE tokens (
     id           TEXT PRIMARY KEY,         -- UUIDv7: in order of creation
     name         TEXT NOT NULL UNIQUE,
     role         TEXT NOT NULL,
-    agent        TEXT NOT NULL,            -- on whose behalf it may act
+    agent        TEXT NOT NULL,            -- the agent it acts for
     hash         TEXT NOT NULL UNIQUE,     -- SHA-256
     created_ms   INTEGER NOT NULL,
     created_by   TEXT NOT NULL,
@@ -132,10 +132,10 @@ export const MIGRATIONS: readonly string[] = [
   ) WITHOUT ROWID;
   `,
   `
-  ALTER TABLE sessions ADD COLUMN limits TEXT; -- JSON: those of its process tree; NULL: from before there were any
+  ALTER TABLE sessions ADD COLUMN limits TEXT; -- JSON: limits of the process tree; NULL in rows from before this migration
   `,
   `
-  -- What changed, for those who follow it, where the audit does not tell. It keeps itself short.
+  -- Changes that are not in the audit log, for followers. A trigger deletes old rows.
   CREATE TABLE changes (
     seq    INTEGER PRIMARY KEY,
     what   TEXT NOT NULL,                  -- session, removed, approval
@@ -145,7 +145,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TRIGGER changes_kept_short AFTER INSERT ON changes BEGIN
     DELETE FROM changes WHERE seq <= new.seq - 20000;
   END;
-  -- Starts and ends are in the audit already: these are the rest, none of them on the way of a foreground command.
+  -- Starts and ends are in the audit log. No trigger below fires for an ordinary foreground command.
   CREATE TRIGGER session_changed AFTER UPDATE OF pid, background, timeout_ms ON sessions BEGIN
     INSERT INTO changes (what, id, agent) VALUES ('session', new.id, new.agent);
   END;
@@ -163,7 +163,7 @@ export const MIGRATIONS: readonly string[] = [
   END;
   `,
   `
-  -- Links that let a person in once. Used: gone.
+  -- One-time sign-in links. A used link is deleted.
   CREATE TABLE sign_in_links (
     hash         TEXT PRIMARY KEY,         -- SHA-256 of the secret in the link
     name         TEXT NOT NULL,
@@ -171,22 +171,22 @@ export const MIGRATIONS: readonly string[] = [
     expires_ms   INTEGER NOT NULL
   ) WITHOUT ROWID;
 
-  -- Who is signed in to the page. Only hashes, as with tokens.
+  -- Sign-ins to the console. Only hashes, as with tokens.
   CREATE TABLE sign_ins (
     id           TEXT PRIMARY KEY,         -- UUIDv7: in order of creation
-    hash         TEXT NOT NULL UNIQUE,     -- SHA-256 of the cookie's secret and the page's together
+    hash         TEXT NOT NULL UNIQUE,     -- SHA-256 of the cookie's and the page's secret together
     name         TEXT NOT NULL,
     role         TEXT NOT NULL,
     agent        TEXT NOT NULL,
-    token        TEXT,                     -- the token that was shown: it ends with it; NULL: a link was used
+    token        TEXT,                     -- the token used, which also ends the sign-in; NULL for a link
     created_ms   INTEGER NOT NULL,
     expires_ms   INTEGER NOT NULL
   ) WITHOUT ROWID;
   `,
   `
-  ALTER TABLE sessions ADD COLUMN host TEXT; -- where it runs or ran, if not on this machine
+  ALTER TABLE sessions ADD COLUMN host TEXT; -- the machine it runs or ran on, if not this one
   `,
   `
-  ALTER TABLE sessions ADD COLUMN asked_by TEXT; -- JSON: the gateway of a fleet that has it run here, if one does
+  ALTER TABLE sessions ADD COLUMN asked_by TEXT; -- JSON: the gateway of a fleet that requested it, if any
   `,
 ];

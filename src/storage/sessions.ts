@@ -3,7 +3,7 @@ import type { AgentInfo, ListQuery } from "../core/gateway.ts";
 import type { Status } from "../core/result.ts";
 import { inTransaction, stateError } from "./database.ts";
 
-/** A session as it is stored. Times in ms since the epoch; JSON where the schema says so. */
+/** A row of the sessions table. Times are in ms since the epoch; the schema says which columns are JSON. */
 export interface SessionRow {
   id: string;
   name: string;
@@ -30,27 +30,27 @@ export interface SessionRow {
   hints: string;
   error: string | null;
   limits: string | null;
-  /** Where it runs or ran, if not on this machine. */
+  /** The machine it runs or ran on; null for this one. */
   host: string | null;
-  /** JSON, see `AskedBy`: which gateway of a fleet has it run here; null: it was asked for here. */
+  /** JSON (`AskedBy`): the gateway of a fleet that requested it; null when it was requested on this gateway. */
   asked_by: string | null;
 }
 
-/** Who had a worker run a session, and what they call it. */
+/** The gateway that a worker runs a session for, and the session's identity there. */
 export interface AskedBy {
   gateway: string;
-  /** Tells its state folder from every other. */
+  /** Identifies the gateway's state folder. */
   home: string;
   id: string;
   attempt: number;
-  /** Null: a gateway that does not say. */
+  /** The session's name on the gateway; null when the gateway does not report it. */
   name: string | null;
 }
 
 export interface StoredQuery extends ListQuery {
-  /** Only what was asked for elsewhere in the fleet, and not by this home. */
+  /** Only sessions that other gateways of the fleet requested, except the one with this `home`. */
   notHome?: string;
-  /** Only what its gateway calls this, and ids that begin so, all but the last two digits. */
+  /** Only sessions with this name on their gateway, or whose ID starts with this, ignoring the last two digits. */
   called?: string;
 }
 
@@ -59,12 +59,12 @@ export type NewSession = Omit<
   "ended_ms" | "lingering" | "bytes" | "record" | "error" | "pid" | "status" | "hints" | "host" | "asked_by"
 > & { asked_by?: string | null };
 
-/** A session that is not recorded yet: its name is chosen when its row is written. */
+/** A session that is not recorded yet. Its name is chosen when its row is written. */
 export type SessionFields = Omit<NewSession, "name">;
 
-/** What retention goes by. */
+/** The columns that retention needs. */
 export interface FinishedRow extends Pick<SessionRow, "id" | "status" | "ended_ms" | "bytes"> {
-  /** Bytes the row itself takes for its texts. */
+  /** The size of the texts in the row, in bytes. */
   textBytes: number;
 }
 
@@ -77,24 +77,24 @@ export interface SessionEnd {
   warnings: string;
   hints: string;
   error: string | null;
-  /** What its callback tells, where only who ran it elsewhere could look. Not a part of its row. */
+  /** Log details for the exit callback, reported by the worker that ran the session. Not stored in the row. */
   callback?: { logPath: string | null; lastLines: string[] } | undefined;
 }
 
 const UNIQUE_VIOLATION = 2067;
-/** The rest of an id tells attempts at the same session apart. */
+/** The length of the ID prefix that all attempts at the same session share. */
 const ATTEMPT_DIGITS = 34;
 const WHOLE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const LIVE = "(status = 'running' OR lingering = 1)";
 
-/** The sessions table. Every statement is prepared once: preparing costs as much as running. */
+/** The sessions table. Every statement is prepared once, because preparing costs as much as running. */
 export class SessionStore {
   readonly #database: DatabaseSync;
   readonly #insert: StatementSync;
   readonly #end: StatementSync;
   readonly #refuse: StatementSync;
   readonly #running: StatementSync;
-  /** Where all sessions are this machine's it is never needed. */
+  /** Prepared on first use, because most gateways run all sessions on this machine. */
   #host: StatementSync | null = null;
   readonly #startedSince: StatementSync;
   readonly #started: StatementSync;
@@ -119,11 +119,11 @@ export class SessionStore {
       "UPDATE sessions SET status = ?, error = ?, ended_ms = created_ms WHERE id = ? AND status = 'running'",
     );
     this.#running = database.prepare(`SELECT count(*) AS n FROM sessions WHERE agent = ? AND ${LIVE}`);
-    // One that was refused never had a keeper.
+    // A refused session has no keeper.
     this.#startedSince = database.prepare(
       "SELECT count(*) AS n FROM sessions WHERE id >= ? AND agent = ? AND keeper_pid > 0",
     );
-    // Only a live session can end, so of several gateways that notice exactly one gets to say so.
+    // Checks the previous state, so that exactly one of several gateways records the end.
     this.#end = database.prepare(
       `UPDATE sessions SET status = ?, ended_ms = ?, lingering = ?, bytes = ?, record = ?, warnings = ?, hints = ?,
          error = ?
@@ -147,7 +147,7 @@ export class SessionStore {
     this.#rename = database.prepare("SELECT 1 FROM sessions WHERE name = ?");
   }
 
-  /** False: the name is taken. */
+  /** Inserts a running session. Returns false when the name is in use. */
   insert(row: NewSession): boolean {
     try {
       this.#insert.run(
@@ -177,17 +177,17 @@ export class SessionStore {
     }
   }
 
-  /** A row that never was to run: blocked, denied or waiting for a person. In the transaction that inserts it. */
+  /** Marks a session as blocked, denied, pending or failed. Called in the transaction that inserts it. */
   refuse(id: string, status: Status, error: string): void {
     this.#refuse.run(status, error, id);
   }
 
-  /** Sessions with living processes: also those whose leftovers outlived them. */
+  /** Counts sessions with running processes, including those whose main process has exited. */
   running(agent: string): number {
     return Number(this.#running.get(agent)?.n ?? 0);
   }
 
-  /** Ids are in order of time, so their key answers this. */
+  /** Counts the sessions an agent started since a time. Uses the primary key, because IDs are ordered by time. */
   startedSince(agent: string, sinceMs: number): number {
     const prefix = Math.max(0, Math.floor(sinceMs)).toString(16).padStart(12, "0");
     return Number(this.#startedSince.get(`${prefix.slice(0, 8)}-${prefix.slice(8)}`, agent)?.n ?? 0);
@@ -197,13 +197,13 @@ export class SessionStore {
     this.#started.run(pid, id);
   }
 
-  /** False: it has ended, or is in the background already. */
+  /** Returns false when the session has ended or is already in the background. */
   toBackground(id: string): boolean {
     const sql = "UPDATE sessions SET background = 1 WHERE id = ? AND status = 'running' AND background = 0";
     return this.#database.prepare(sql).run(id).changes === 1;
   }
 
-  /** The newest session of an agent whose main process has or had this pid; one that lives comes first. */
+  /** Returns the newest session of an agent whose main process has or had this pid, preferring running ones. */
   withPid(agent: string, pid: number): SessionRow | null {
     const sql = `SELECT * FROM sessions WHERE agent = ? AND (pid = ? OR json_extract(record, '$.pid') = ?)
        ORDER BY ${LIVE} DESC, id DESC LIMIT 1`;
@@ -219,12 +219,12 @@ export class SessionStore {
     this.#moved.run(keeperPid, id);
   }
 
-  /** Counted from its start; 0 is none. */
+  /** Sets the deadline, in milliseconds from the session's start; 0 for none. */
   setTimeout(id: string, timeoutMs: number): void {
     this.#extended.run(timeoutMs, id);
   }
 
-  /** True for the one caller whose word it was. `from` is the state it was seen in. */
+  /** Records an end, if the session is still in state `from`. Returns true for the one caller that recorded it. */
   end(id: string, ended: SessionEnd, from: { status: Status; lingering: boolean }): boolean {
     const { changes } = this.#end.run(
       ended.status,
@@ -250,9 +250,9 @@ export class SessionStore {
     return (this.#byName.get(name) as unknown as SessionRow | undefined) ?? null;
   }
 
-  /** At most two: enough to know whether a prefix is unique. */
+  /** Returns at most two rows: enough to know whether the prefix is unique. */
   withPrefix(prefix: string, agent?: string): SessionRow[] {
-    // "g" sorts right after the last hexadecimal digit and the dash.
+    // "g" sorts after all hexadecimal digits and the dash.
     return this.#byPrefix.all(prefix, `${prefix}g`, agent ?? null, agent ?? null) as unknown as SessionRow[];
   }
 
@@ -260,7 +260,7 @@ export class SessionStore {
     return this.#live.all() as unknown as SessionRow[];
   }
 
-  /** Newest first, without their texts; `textBytes` is the size of those texts. */
+  /** Returns finished sessions, newest first, without their texts. */
   finished(): FinishedRow[] {
     return this.#ended.all() as unknown as FinishedRow[];
   }
@@ -270,7 +270,7 @@ export class SessionStore {
     return row !== null && row.status !== "running" && row.lingering === 0;
   }
 
-  /** False: it is running. */
+  /** Deletes a finished session. Returns false when it is running or does not exist. */
   delete(id: string): boolean {
     return inTransaction(this.#database, () => this.#delete.run(id).changes === 1);
   }
@@ -281,7 +281,7 @@ export class SessionStore {
     return this.#database.prepare(sql).all(...values, query.limit ?? 50) as unknown as SessionRow[];
   }
 
-  /** Who was last at work comes first; at most a thousand. */
+  /** Returns at most 1000 agents, the most recently active first. */
   agents(): AgentInfo[] {
     const sql = `SELECT agent AS name, count(*) AS total, count(*) FILTER (WHERE ${LIVE}) AS running,
       max(created_ms) AS ms FROM sessions GROUP BY agent ORDER BY ms DESC LIMIT 1000`;
@@ -329,7 +329,7 @@ function conditions(query: StoredQuery): { where: string; values: string[] } {
   }
   if (query.called !== undefined) {
     const prefix = query.called.slice(0, ATTEMPT_DIGITS);
-    // A whole id is looked up; a name is in every row that could have it.
+    // A complete ID is looked up by key only, because a search by name scans all rows.
     const names = WHOLE_ID.test(query.called) ? [] : [query.called];
     parts.push(`(${names.map(() => "json_extract(asked_by, '$.name') = ? OR ").join("")}(id >= ? AND id < ?))`);
     values.push(...names, prefix, `${prefix}g`);

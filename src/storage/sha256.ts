@@ -1,10 +1,10 @@
 import { hash } from "node:crypto";
 
-/** So many are worked out here; who needs more has the time to load what does it faster. */
+/** The number of hashes computed in JavaScript before `node:crypto`, which is faster per hash, is loaded. */
 const FEW = 8;
 let done = 0;
 
-/** SHA-256 of a text's UTF-8, in hex. For a command line of two or three of them, loading `node:crypto` is most of it. */
+/** Returns the SHA-256 of a text in hex. A command line needs two or three, fewer than loading `node:crypto` is worth. */
 export function sha256(text: string): string {
   if (done >= FEW) return hash("sha256", text);
   done++;
@@ -15,7 +15,7 @@ export function sha256(text: string): string {
 const START = new Uint32Array([
   0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
 ]);
-/** The same of the cube roots of the first 64. */
+/** The first 32 bits of the fractional parts of the cube roots of the first 64 primes. */
 // biome-ignore format: a table
 const ROUNDS = new Uint32Array([
   0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
@@ -28,7 +28,7 @@ const ROUNDS = new Uint32Array([
   0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
 ]);
 
-/** FIPS 180-4, and nothing but JavaScript. */
+/** Computes SHA-256 (FIPS 180-4) in JavaScript. */
 export function plainSha256(text: string): string {
   const state = START.slice();
   const words = new Uint32Array(64);
@@ -40,7 +40,7 @@ export function plainSha256(text: string): string {
   return Array.from(state, (word) => word.toString(16).padStart(8, "0")).join("");
 }
 
-/** A one bit, zeros, and the length in bits: whole blocks of 64 bytes. */
+/** Pads a message to blocks of 64 bytes: a one bit, zeros, and the length in bits. */
 function padded(message: Buffer): Buffer {
   const bytes = Buffer.alloc(Math.ceil((message.length + 9) / 64) * 64);
   message.copy(bytes);

@@ -4,12 +4,12 @@ import { newId } from "../core/id.ts";
 import { inTransaction } from "./database.ts";
 import type { TokenRole } from "./tokens.ts";
 
-/** Somebody who is signed in to the page. */
+/** A sign-in to the console. */
 export interface SignIn {
   id: string;
   name: string;
   role: TokenRole;
-  /** Empty for a person. */
+  /** The agent; empty for a person. */
   agent: string;
   expiresAt: string;
 }
@@ -18,7 +18,7 @@ interface NewSignIn {
   name: string;
   role: TokenRole;
   agent: string;
-  /** The token that was shown; null: a link was used. */
+  /** The token that was used; null for a link. */
   token: string | null;
   expiresMs: number;
 }
@@ -32,14 +32,14 @@ interface SignInRow {
 }
 
 const SECRET_BYTES = 32;
-/** One whose token is revoked or has expired is over with it. */
+/** A sign-in is valid until it expires or its token is revoked or expires. */
 const GOOD = `sign_ins.expires_ms > ? AND (token IS NULL OR EXISTS (
   SELECT 1 FROM tokens WHERE tokens.id = token AND revoked_ms IS NULL AND (tokens.expires_ms IS NULL OR tokens.expires_ms > ?)))`;
 
 /**
- * Who is signed in to the page, and the links that let somebody in. Two secrets make a sign-in: the cookie's and one that
- * the page keeps. A browser shows a cookie to every port of a host, so also to a server that an agent's command runs
- * there; what the page keeps it shows to nobody else (promise 7).
+ * Sign-ins to the console, and one-time sign-in links. A sign-in has two secrets: one in a cookie and one that the page
+ * stores. A browser sends a cookie to every port of a host, including a server that an agent's command runs there; the
+ * secret in the page is not sent to other ports (invariant 7).
  */
 export class SignIns {
   readonly #database: DatabaseSync;
@@ -70,7 +70,7 @@ export class SignIns {
     this.#forget = database.prepare("DELETE FROM sign_ins WHERE expires_ms <= ?");
   }
 
-  /** The secret of a link that lets one person in, once. */
+  /** Creates a one-time sign-in link and returns its secret. */
   makeLink({ name, role, expiresMs }: Pick<NewSignIn, "name" | "role" | "expiresMs">): string {
     const secret = newSecret();
     const nowMs = Date.now();
@@ -81,16 +81,16 @@ export class SignIns {
     return secret;
   }
 
-  /** Uses a link up; null: there is none with this secret, or no longer. Of two who try, one gets it. */
+  /** Uses a link, which only one caller can do. Returns null when it does not exist or has expired. */
   takeLink(secret: string): Pick<SignIn, "name" | "role"> | null {
     const hash = hashOf(secret);
-    // Only looked for at first: whoever guesses must not keep others from writing.
+    // Checked without the write lock first, so that guessing does not block other writers.
     if (!this.#link.get(hash)) return null;
     const row = this.#takeLink.get(hash, Date.now());
     return (row as unknown as Pick<SignIn, "name" | "role"> | undefined) ?? null;
   }
 
-  /** The only time both secrets are seen. */
+  /** Creates a sign-in. The secrets are returned only here. */
   create({ name, role, agent, token, expiresMs }: NewSignIn): { signIn: SignIn; cookie: string; key: string } {
     const [cookie, key] = [newSecret(), newSecret()];
     const nowMs = Date.now();
@@ -102,14 +102,14 @@ export class SignIns {
     return { signIn: signInOf(row), cookie, key };
   }
 
-  /** Whose secrets these are; null when they are nobody's, or no longer. */
+  /** Returns the sign-in with these secrets; null when there is none or it is no longer valid. */
   verify(cookie: string, key: string): SignIn | null {
     const nowMs = Date.now();
     const row = this.#byHash.get(hashOf(cookie, key), nowMs, nowMs) as unknown as SignInRow | undefined;
     return row ? signInOf(row) : null;
   }
 
-  /** Whether one that was good before still is. */
+  /** Reports whether a sign-in is still valid. */
   isGood(id: string): boolean {
     const nowMs = Date.now();
     return this.#good.get(id, nowMs, nowMs) !== undefined;
@@ -124,7 +124,7 @@ function newSecret(): string {
   return randomBytes(SECRET_BYTES).toString("base64url");
 }
 
-/** A dot is in neither: no two pairs have the same text. */
+/** Hashes secrets joined by a dot, which base64url does not contain, so that the result is unambiguous. */
 function hashOf(...secrets: string[]): string {
   return createHash("sha256").update(secrets.join(".")).digest("hex");
 }

@@ -10,13 +10,13 @@ function unusable(folder: string, message: string, hint: string): SallyportError
   ]);
 }
 
-/** `$SALLYPORT_STATE`, else `$XDG_STATE_HOME/sallyport`, else `~/.local/state/sallyport`. */
+/** Returns `$SALLYPORT_STATE`, or `$XDG_STATE_HOME/sallyport`, or `~/.local/state/sallyport`. */
 export function defaultState(env: NodeJS.ProcessEnv = process.env): string {
   if (env.SALLYPORT_STATE) return resolve(env.SALLYPORT_STATE);
   return join(env.XDG_STATE_HOME || join(homedir(), ".local/state"), "sallyport");
 }
 
-/** Node's own recursive mkdir never returns where the file system refuses with ENOENT, as /proc does. */
+/** Creates a folder and its parents. Node's recursive mkdir loops forever if the file system fails with ENOENT (/proc). */
 function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 });
@@ -25,11 +25,11 @@ function makeFolder(folder: string): void {
     if (code === "EEXIST") return;
     if (code !== "ENOENT" || lstatSync(dirname(folder), { throwIfNoEntry: false })) throw error;
     makeFolder(dirname(folder));
-    makeFolder(folder); // another gateway may have been quicker
+    makeFolder(folder); // Another gateway may have created it meanwhile.
   }
 }
 
-/** Creates the folder if it is missing and makes it private to its owner (promise 7). */
+/** Creates the folder if it does not exist and makes it private to its owner (invariant 7). */
 export function openStateFolder(path: string): string {
   const folder = resolve(path);
   let real: string;

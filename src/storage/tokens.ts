@@ -31,8 +31,8 @@ function noSuchToken(reference: string): ErrorText {
 }
 
 /**
- * What a token is good for. `agent`: acting as one agent, and nothing else. The others are persons: a viewer looks, an
- * approver also decides, an operator also acts.
+ * The roles of tokens. `agent` may only act as one agent. The others are for people: a viewer may read, an approver may
+ * also decide, and an operator may also act.
  */
 export const TOKEN_ROLES = ["agent", "viewer", "approver", "operator"] as const;
 export type TokenRole = (typeof TOKEN_ROLES)[number];
@@ -41,7 +41,7 @@ export interface Token {
   id: string;
   name: string;
   role: TokenRole;
-  /** On whose behalf it may act; empty for a person. */
+  /** The agent it acts for; empty for a person. */
   agent: string;
   createdAt: string;
   createdBy: string;
@@ -70,14 +70,14 @@ interface TokenRow {
   revoked_ms: number | null;
 }
 
-/** So that a leaked one is recognised by those who look for such things. */
+/** Makes leaked tokens recognizable to secret scanners. */
 const PREFIX = "sallyport_";
 const SECRET_BYTES = 32;
-/** A use is written down no more often: reading must not become writing. */
+/** The shortest time between updates of `last_used_ms`, so that most requests do not write. */
 const USED_EVERY_MS = 60_000;
 const NAME = /^[\w][\w.:@-]{0,62}$/;
 
-/** Named bearer tokens. The secret itself is given out once and kept nowhere: a hash of so much chance needs no salt. */
+/** Named bearer tokens. Only a hash of the secret is stored, without a salt, because the secret has 256 random bits. */
 export class Tokens {
   readonly #database: DatabaseSync;
   readonly #insert: StatementSync;
@@ -99,7 +99,7 @@ export class Tokens {
     this.#revoke = database.prepare("UPDATE tokens SET revoked_ms = ? WHERE id = ? AND revoked_ms IS NULL");
   }
 
-  /** The only time its secret is seen. */
+  /** Creates a token. The secret is returned only here. */
   create({ name, role, agent, createdBy, expiresMs }: NewToken): { token: Token; secret: string } {
     if (!NAME.test(name)) throw new SallyportError("InvalidRequest", ...badTokenName(name));
     const secret = PREFIX + randomBytes(SECRET_BYTES).toString("base64url");
@@ -112,7 +112,7 @@ export class Tokens {
     });
   }
 
-  /** Whose secret this is; null when it is nobody's, or no longer. */
+  /** Returns the token with this secret; null when there is none or it is no longer valid. */
   verify(secret: string): Token | null {
     const row = this.#byHash.get(hashOf(secret)) as unknown as TokenRow | undefined;
     const nowMs = Date.now();
@@ -121,13 +121,13 @@ export class Tokens {
     return tokenOf(row);
   }
 
-  /** Whether one that was good before still is. */
+  /** Reports whether a token is still valid. */
   isGood(id: string): boolean {
     const row = this.#find(id);
     return row !== null && isGood(row, Date.now());
   }
 
-  /** By id or name. */
+  /** Returns a token by ID or name. */
   get(reference: string): Token {
     const row = this.#find(reference);
     if (!row) throw new SallyportError("TokenNotFound", ...noSuchToken(reference));
@@ -138,7 +138,7 @@ export class Tokens {
     return (this.#all.all() as unknown as TokenRow[]).map(tokenOf);
   }
 
-  /** Revoking again is fine. */
+  /** Revokes a token. Revoking it again has no effect. */
   revoke(reference: string): Token {
     const { id } = this.get(reference);
     this.#revoke.run(Date.now(), id);
@@ -173,7 +173,7 @@ function tokenOf(row: TokenRow): Token {
   };
 }
 
-/** What the audit is told of a token; never its secret. */
+/** Returns the audit entry for a token, without its secret. */
 export function tokenAuditEntry(
   { id, name, role, agent, expiresAt }: Token,
   outcome: "created" | "revoked",

@@ -2,39 +2,39 @@ import { randomUUID } from "node:crypto";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { SallyportError } from "../core/error.ts";
 
-/** How soon a change by another process is noticed. */
+/** How often to check for changes by other processes. */
 const POLL_MS = 100;
 
 interface Wait {
   untilMs: number;
   signal?: AbortSignal;
-  /** False: waiting does not keep the process from ending. */
+  /** Whether waiting keeps the process alive; default: true. */
   hold?: boolean;
 }
 
-/** Tells waiters in this process that the database has changed, whoever changed it. */
+/** Notifies waiters in this process when the database has changed, in this or another process. */
 class WorkNotifier {
   readonly #version: StatementSync;
   readonly #changes: StatementSync;
   readonly #waiters = new Set<() => void>();
 
   constructor(database: DatabaseSync) {
-    // The first counts what other connections commit, the second what this one does. Neither reads a table.
+    // `data_version` counts commits of other connections, `total_changes` those of this one. Neither reads a table.
     this.#version = database.prepare("PRAGMA data_version");
     this.#changes = database.prepare("SELECT total_changes() AS n");
   }
 
-  /** Differs from an earlier answer if anything was written since. */
+  /** Returns a stamp that differs from an earlier one if anything was written since. */
   stamp(): string {
     return `${this.#version.get()?.data_version}/${this.#changes.get()?.n}`;
   }
 
-  /** Called by who has just written. */
+  /** Wakes all waiters after a write in this process. */
   notify(): void {
     for (const waiter of [...this.#waiters]) waiter();
   }
 
-  /** Resolves when something was written after `stamp`, at `untilMs`, or when the signal is given. */
+  /** Resolves when something was written after `stamp`, at `untilMs`, or when the signal is aborted. */
   async changed(stamp: string, wait: Wait): Promise<void> {
     while (Date.now() < wait.untilMs && !wait.signal?.aborted && this.stamp() === stamp) {
       await this.#notifiedOr(Math.min(POLL_MS, wait.untilMs - Date.now()), wait);
@@ -114,7 +114,7 @@ export interface ClaimedItem extends WorkItem {
   lease: string;
 }
 
-/** An item as it is stored. */
+/** A row of the work table. */
 interface WorkRow {
   id: number;
   key: string;
@@ -130,7 +130,7 @@ interface WorkRow {
   done_ms: number | null;
 }
 
-/** A row as callers see it; never with its lease. */
+/** Converts a row to the public type, without its lease. */
 function workItemOf(row: WorkRow, nowMs: number): WorkItem {
   return {
     id: row.id,
@@ -148,7 +148,7 @@ function workItemOf(row: WorkRow, nowMs: number): WorkItem {
   };
 }
 
-/** A lease that has run out is none. */
+/** Returns the state of an item. An item whose lease has expired is pending again. */
 function stateOf({ done_ms, lease, due_ms }: WorkRow, nowMs: number): WorkState {
   if (done_ms !== null) return "done";
   return lease !== null && due_ms > nowMs ? "claimed" : "pending";
@@ -157,22 +157,22 @@ function stateOf({ done_ms, lease, due_ms }: WorkRow, nowMs: number): WorkState 
 const LEASE_MS = 60_000;
 
 interface ClaimOptions {
-  /** Who claims; shown in lists. */
+  /** The name of the worker, which lists show. */
   worker: string;
-  /** After this long without ack or retry, others may claim it again. Default a minute. */
+  /** How long the item is reserved; without ack or retry, other workers may claim it afterwards. Default: 1 minute. */
   leaseMs?: number;
-  /** Only items of these types; default any. */
+  /** Only items of these types; default: all. */
   types?: readonly string[];
 }
 
 interface NextOptions extends ClaimOptions {
   timeoutMs?: number;
   signal?: AbortSignal;
-  /** False: waiting does not keep the process from ending. */
+  /** Whether waiting keeps the process alive; default: true. */
   hold?: boolean;
 }
 
-/** Open is what is not done yet. */
+/** A state; `open` is pending or claimed. */
 type StateFilter = WorkState | "open" | "all";
 
 const IN_STATE: Record<StateFilter, (now: number) => string> = {
@@ -185,7 +185,7 @@ const IN_STATE: Record<StateFilter, (now: number) => string> = {
 
 const OF_TYPES = "(:types IS NULL OR type IN (SELECT value FROM json_each(:types)))";
 
-/** What is to be done once by somebody, kept until it is. Shared by all gateways of a state folder. */
+/** A persistent queue of items to be done once by one worker. Shared by all gateways of a state folder. */
 export class WorkQueue {
   readonly #database: DatabaseSync;
   readonly #notifier: WorkNotifier;
@@ -204,7 +204,7 @@ export class WorkQueue {
        ON CONFLICT (key) DO NOTHING`,
     );
     this.#earliest = database.prepare(`SELECT min(due_ms) AS due FROM work WHERE done_ms IS NULL AND ${OF_TYPES}`);
-    // One statement: two workers can never be given the same item.
+    // A single statement, so that two workers never get the same item.
     this.#claim = database.prepare(
       `UPDATE work SET lease = :lease, worker = :worker, due_ms = :until, attempts = attempts + 1
        WHERE id = (SELECT id FROM work WHERE done_ms IS NULL AND due_ms <= :now AND ${OF_TYPES}
@@ -218,7 +218,7 @@ export class WorkQueue {
     this.#get = database.prepare("SELECT * FROM work WHERE id = ?");
   }
 
-  /** False: an item with this key is there already, or was. Joins the caller's transaction. */
+  /** Adds an item in the caller's transaction. Returns false when an item with this key exists, even a done one. */
   enqueue({ key, type, priority, payload, dueMs }: NewWorkItem): boolean {
     const now = Date.now();
     const rank = PRIORITIES.indexOf(priority);
@@ -227,10 +227,10 @@ export class WorkQueue {
     return changes === 1;
   }
 
-  /** The most urgent item that is due, oldest first, for `leaseMs`; null when there is none. */
+  /** Claims the due item with the highest priority, oldest first; null when no item is due. */
   claim(options: ClaimOptions): ClaimedItem | null {
     const now = Date.now();
-    // A look first: an empty queue costs no write lock.
+    // Checked first, so that an empty queue needs no write lock.
     return this.#earliestDue(options) <= now ? this.#take(options, now) : null;
   }
 
@@ -246,7 +246,7 @@ export class WorkQueue {
     return row ? { ...workItemOf(row, now), lease } : null;
   }
 
-  /** Waits for the next item. Null after `timeoutMs`; rejects when `signal` is given. */
+  /** Waits for an item and claims it. Resolves to null after `timeoutMs`; rejects when `signal` is aborted. */
   async next(options: NextOptions): Promise<ClaimedItem | null> {
     const end = options.timeoutMs === undefined ? Number.POSITIVE_INFINITY : Date.now() + options.timeoutMs;
     for (;;) {
@@ -258,14 +258,14 @@ export class WorkQueue {
     }
   }
 
-  /** It is done. Saying so twice does no harm; saying so without holding it throws LeaseLost. */
+  /** Marks an item as done; doing so twice has no effect. Throws LeaseLost without a valid lease. */
   ack(id: number, lease: string): void {
     if (this.#ack.run(Date.now(), id, lease).changes === 1) return;
     const row = this.#row(id);
     if (row.done_ms === null || row.lease !== lease) throw leaseLost(id, row.done_ms !== null);
   }
 
-  /** Gives it back, to be claimed again after `delayMs`; `note` says why. */
+  /** Returns an item to the queue, to be claimed again after `delayMs`. `note` is the reason. */
   retry(id: number, lease: string, { delayMs = 0, note }: { delayMs?: number; note?: string } = {}): void {
     if (this.#retry.run(Date.now() + delayMs, note ?? null, id, lease).changes !== 1) {
       throw leaseLost(id, this.#row(id).done_ms !== null);
@@ -279,7 +279,7 @@ export class WorkQueue {
     return row;
   }
 
-  /** In the order they would be claimed; done ones last, the latest first. */
+  /** Lists items in the order in which they would be claimed, then done items, newest first. */
   list({ state = "all", limit = 50 }: { state?: StateFilter; limit?: number } = {}): WorkItem[] {
     const now = Date.now();
     const sql = `SELECT * FROM work WHERE ${IN_STATE[state](now)}
@@ -294,8 +294,8 @@ export class WorkQueue {
   }
 
   /**
-   * Forgets items done longer ago than this, and those that nobody ever claimed in all that time: where no one listens
-   * the queue must not grow for ever (promise 6). Says how many. Their keys are free again.
+   * Deletes items that were done more than `olderThanMs` ago, and items of that age that were never claimed: without a
+   * worker the queue must not grow forever (invariant 6). Returns the number of deleted items. Their keys can be reused.
    */
   purge(olderThanMs: number): number {
     const before = Date.now() - olderThanMs;
