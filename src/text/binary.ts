@@ -5,9 +5,9 @@ interface Kind {
   name: string;
   at: number;
   bytes: Buffer;
-  /** The same where each byte that is not UTF-8 became U+FFFD; null: too little is left to tell. */
+  /** The magic number decoded as UTF-8, with U+FFFD for invalid bytes; null when too little of it remains. */
   text: string | null;
-  /** A text may begin like this, too. */
+  /** True when a text file may start with the same bytes. */
   mayBeText: boolean;
 }
 
@@ -18,7 +18,7 @@ function kind(name: string, magic: string, at = 0): Kind {
   return { name, at, bytes, text: told >= 2 ? text : null, mayBeText: /^[\n -~]*$/.test(magic) };
 }
 
-/** What files begin with; the more telling first. */
+/** Magic numbers of file formats, the more specific first. */
 const KINDS: readonly Kind[] = [
   kind("PNG image", "\x89PNG\r\n\x1a\n"),
   kind("JPEG image", "JFIF\0", 6),
@@ -75,8 +75,8 @@ const KINDS: readonly Kind[] = [
 ];
 
 /**
- * What kind of file a sample is the beginning of. A string is one decoded as UTF-8, in which some magic numbers can
- * still be told, at the very beginning or after bytes that are all ASCII.
+ * Returns the file format of a sample of its first bytes. A string is the sample decoded as UTF-8, in which a magic
+ * number can be recognized only at the start or after ASCII bytes.
  */
 function fileKindOf(sample: Buffer | string): { name: string; mayBeText: boolean } | null {
   for (const known of KINDS) {
@@ -90,21 +90,21 @@ function fileKindOf(sample: Buffer | string): { name: string; mayBeText: boolean
   return null;
 }
 
-/** How much of an output is looked at; what is binary is so from the start. */
+/** The length of the sample that is examined. */
 const SAMPLE_LENGTH = 8192;
-/** Of the characters, that no text holds: invalid UTF-8 and control characters. */
+/** The largest share of non-text characters (invalid UTF-8 and control characters) in text. */
 const NON_TEXT_MAX = 0.1;
-/** Names ended by NUL (`find -print0`, /proc/self/environ) are text; UTF-16 and machine words are not. */
+/** The largest share of NULs in text: NUL-terminated names (`find -print0`, /proc/self/environ) are text, UTF-16 is not. */
 const NUL_MAX = 0.2;
-/** Where there are NULs, little else may be foreign. */
+/** The largest share of other non-text characters in text that contains NULs. */
 const NON_TEXT_WITH_NUL_MAX = 0.01;
 
 interface BinaryKind {
-  /** As a person would say it, such as `PNG image`; null when it is not known. */
+  /** The name of the format, such as `PNG image`; null when unknown. */
   name: string | null;
 }
 
-/** What kind of binary data this is; null: it is text. A string is taken as bytes decoded as UTF-8. */
+/** Returns the kind of binary data; null for text. A string is treated as bytes decoded as UTF-8. */
 export function binaryKind(output: string | Uint8Array): BinaryKind | null {
   const sample = output.slice(0, SAMPLE_LENGTH);
   if (sample.length === 0) return null;
@@ -112,12 +112,12 @@ export function binaryKind(output: string | Uint8Array): BinaryKind | null {
   const { nul, foreign } = nonTextShares(text);
   const isBinary = nul > 0 ? nul > NUL_MAX || foreign > NON_TEXT_WITH_NUL_MAX : foreign > NON_TEXT_MAX;
   const known = fileKindOf(typeof sample === "string" ? sample : Buffer.from(sample));
-  // Some kinds begin like text (a PDF, a font in XML), and their beginning may be all that looks like it.
+  // Some formats start like text, such as PDF; they are binary only if non-text characters follow.
   if (known !== null && (isBinary || foreign > 0 || nul > 0 || !known.mayBeText)) return { name: known.name };
   return isBinary ? { name: null } : null;
 }
 
-/** One line instead of bytes that nobody can read; never longer than its hint and some 100 characters. */
+/** Returns a line that replaces binary data. Its length is bounded by that of the hint plus about 100 characters. */
 export function binarySummary(kind: BinaryKind, bytes: number | null, hint?: string): string {
   const facts = [kind.name, bytes === null ? null : counted(bytes, "byte")].filter((fact) => fact !== null).join(", ");
   return `[binary output${facts === "" ? "" : `: ${facts}`}${hint === undefined ? "" : `; read it with ${hint}`}]`;
@@ -138,7 +138,7 @@ function nonTextShares(text: string): { nul: number; foreign: number } {
   return { nul: nul / text.length, foreign: foreign / text.length };
 }
 
-/** Bell, backspace, tab to carriage return, shifts of the character set and escape are what terminals are told. */
+/** Control characters that terminals interpret (bell, backspace, tab to carriage return, shifts, escape) count as text. */
 function isNonText(code: number): boolean {
   if (code > 0x9f) return false;
   return code < 0x20 ? (code < 7 || code > 0x0f) && code !== 0x1b && code !== 0x18 && code !== 0x1a : code >= 0x7f;

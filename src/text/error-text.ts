@@ -8,8 +8,8 @@ export interface Failure {
 }
 
 /**
- * What went wrong on one line, then what to do about it, a line each. Messages quote paths, names, and words of files
- * that an agent may have written: nothing in them acts on the terminal they are printed to.
+ * Formats an error as text: the message, then one line per hint. Messages may quote paths, names and file contents
+ * from an agent, so control characters are escaped.
  */
 export function failureText(failure: Failure): string {
   return visibleLines([`sallyport: ${failure.message}`, ...failure.recovery.map(({ hint }) => `  ${hint}`)].join("\n"));

@@ -3,7 +3,7 @@ type Unit = keyof typeof UNIT_MS;
 
 const PART = /(\d+(?:\.\d+)?)(ms|[smhd])/g;
 
-/** `90` and `90s`, `250ms`, `5m`, `1h30m`, `2d` in milliseconds; a plain number is seconds. Null for anything else. */
+/** Parses `90`, `90s`, `250ms`, `5m`, `1h30m` or `2d` to milliseconds; a plain number is seconds. Null if invalid. */
 export function parseDuration(text: string): number | null {
   if (/^\d+(\.\d+)?$/.test(text)) return Math.round(Number(text) * 1000);
   if (!/^(\d+(\.\d+)?(ms|[smhd]))+$/.test(text)) return null;
@@ -12,7 +12,7 @@ export function parseDuration(text: string): number | null {
   return Math.round(total);
 }
 
-/** Two units at most, as a person would say it: `250ms`, `4.2s`, `3m12s`, `2h05m`, `3d4h`. */
+/** Formats a duration with at most two units: `250ms`, `4.2s`, `3m12s`, `2h05m`, `3d4h`. */
 export function formatDuration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)}ms`;
   if (ms < 9_950) return `${(ms / 1000).toFixed(1).replace(/\.0$/, "")}s`;
@@ -25,7 +25,7 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(hours / 24)}d${hours % 24}h`;
 }
 
-/** Whole seconds at least: `3s`, `12m`, `2h`, `5d`. */
+/** Formats an age with one unit: `3s`, `12m`, `2h`, `5d`. */
 export function formatAge(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 120) return `${seconds}s`;
@@ -39,7 +39,7 @@ function two(value: number): string {
 
 const UNITS = ["B", "K", "M", "G", "T"] as const;
 
-/** `4096`, `64K`, `64M`, `1.5G`, `64MiB` in bytes; every unit is a power of 1024. Null for anything else. */
+/** Parses `4096`, `64K`, `64M`, `1.5G` or `64MiB` to bytes; every unit is a power of 1024. Null if invalid. */
 export function parseSize(text: string): number | null {
   const match = /^(\d+(?:\.\d+)?)([KMGT])?(?:i?B)?$/i.exec(text);
   if (!match) return null;
@@ -47,7 +47,7 @@ export function parseSize(text: string): number | null {
   return Math.round(Number(match[1]) * 1024 ** power);
 }
 
-/** `512B`, `1.5K`, `64M`: three figures at most. */
+/** Formats a size with at most four digits: `512B`, `1.5K`, `64M`. */
 export function formatSize(bytes: number): string {
   let value = bytes;
   let unit = 0;
@@ -59,12 +59,12 @@ export function formatSize(bytes: number): string {
   return `${figures}${UNITS[unit]}`;
 }
 
-/** `0 lines`, `1 line`, `12,345 lines`. */
+/** Formats a count with its noun: `0 lines`, `1 line`, `12,345 lines`. */
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
   return `${grouped(count)} ${count === 1 ? noun : plural}`;
 }
 
-/** By hand: Intl takes longer to get ready than a command line's whole start may. */
+/** Groups digits without Intl, whose initialization is too slow for the start of the command line. */
 function grouped(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }

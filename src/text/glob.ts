@@ -1,9 +1,9 @@
 /**
- * Glob patterns. Pure text functions: every use names its options, so that the meaning of `*` is written at the caller.
+ * Glob patterns on plain text. Callers pass the options explicitly, so that the meaning of `*` is visible at each use.
  *
  * `*` matches any text and `?` one UTF-16 code unit. With `segments`, neither matches `/`, and `**` matches any text,
  * `/` included. `**` is not a unit of folders: `a/**\/b` needs both slashes and does not match `a/b`. There are no
- * character classes, braces or escapes. The time is at most the product of both lengths, whatever the pattern.
+ * character classes, braces or escapes. The time is at most proportional to the product of both lengths.
  */
 export interface GlobOptions {
   /** `*` and `?` stay within a path segment, and only `**` crosses `/`. Default: `*` and `?` match `/` as well. */
@@ -14,7 +14,7 @@ export interface GlobOptions {
 
 export type Matcher = (text: string) => boolean;
 
-/** The pattern as a function, for patterns that are matched often. */
+/** Compiles a pattern that is matched often. */
 export function compileGlob(pattern: string, options: GlobOptions = {}): Matcher {
   const { segments = false, questionMark = true } = options;
   const restricted = (questionMark && pattern.includes("?")) || (segments && /(?<!\*)\*(?!\*)/.test(pattern));
@@ -30,7 +30,7 @@ export function matchesGlob(pattern: string, text: string, options: GlobOptions 
   return compileGlob(pattern, options)(text);
 }
 
-/** One pattern per text, in order. A last `**` also takes any number of further texts, each matched against `**`. */
+/** Matches texts against one pattern each, in order. A final `**` matches any number of further texts. */
 export function matchesGlobs(
   patterns: readonly string[],
   texts: readonly string[],
@@ -42,7 +42,7 @@ export function matchesGlobs(
   return texts.every((text, index) => matches(fixed[index] ?? "**", text));
 }
 
-/** The first part begins the text, the last ends it, and the others follow in order: native searches, for the usual patterns. */
+/** Matches the literal parts between stars with native string searches: the first is a prefix, the last a suffix. */
 function matchesParts(parts: readonly string[], text: string): boolean {
   const first = parts[0] ?? "";
   const last = parts.at(-1) ?? "";

@@ -1,4 +1,4 @@
-/** The known name that a mistyped one most likely meant; null when none is near. What it begins is nearest of all. */
+/** Returns the name most similar to a mistyped one, preferring names that start with it; null when none is similar. */
 export function nearest(word: string, names: Iterable<string>): string | null {
   const wanted = word.toLowerCase();
   let best: string | null = null;
@@ -13,15 +13,15 @@ export function nearest(word: string, names: Iterable<string>): string | null {
   return best;
 }
 
-/** Longer names are not mistyped by hand, and would take long to compare. */
+/** Longer names are not compared: they are unlikely to be typed by hand, and comparing takes long. */
 const LONGEST_COMPARED = 40;
 
-/** How many edits apart two names may be: a short one has too many neighbours. */
+/** Returns the allowed number of edits. Short names have too many similar ones. */
 function allowed(name: string): number {
   return name.length <= 2 ? 0 : name.length <= 4 ? 1 : 2;
 }
 
-/** The names nearest to a mistyped one, best first: at most two letters missing, added, wrong or swapped. */
+/** Returns the names most similar to a mistyped one, best first: at most two letters missing, added, wrong or swapped. */
 export function nearNames(wanted: string, names: Iterable<string>, most: number): string[] {
   const limit = wanted.length > LONGEST_COMPARED ? 0 : allowed(wanted);
   if (limit === 0) return [];
@@ -30,12 +30,12 @@ export function nearNames(wanted: string, names: Iterable<string>, most: number)
     if (name === wanted || Math.abs(name.length - wanted.length) > limit) continue;
     const slips = distance(wanted, name, limit);
     if (slips > limit) continue;
-    // With as many slips, the same letters in another order come first, then the same beginning.
+    // With the same distance, names with the same letters in another order come first, then those with the same start.
     const rank = slips * 4 + (sameLetters(wanted, name) ? 0 : 2) + (name[0] === wanted[0] ? 0 : 1);
     near.push({ name, rank });
   }
   near.sort((a, b) => a.rank - b.rank || (a.name < b.name ? -1 : 1));
-  // A clear winner is not hidden among what is twice as far away.
+  // Names much less similar than the best one are omitted.
   const best = near[0]?.rank ?? 0;
   return near
     .filter(({ rank }) => rank <= best + 3)
@@ -47,7 +47,7 @@ function sameLetters(a: string, b: string): boolean {
   return a.length === b.length && [...a].sort().join("") === [...b].sort().join("");
 }
 
-/** Damerau-Levenshtein (no letter changed twice); anything above `limit` is only known to be so. */
+/** Returns the Damerau-Levenshtein distance (optimal string alignment), or `limit + 1` if it exceeds `limit`. */
 export function distance(a: string, b: string, limit: number): number {
   let before: number[] = [];
   let above = Array.from({ length: b.length + 1 }, (_, column) => column);

@@ -1,4 +1,4 @@
-/** Stands where a secret was. Always as long, so that it says nothing about what it hides. */
+/** Replaces a secret. Its length is fixed, so that it reveals nothing about the secret. */
 export const MASK = "•••";
 
 const NAME_HINT = /pass|pwd|secret|token|key|cred|auth|cookie|jwt|bearer/i;
@@ -12,7 +12,7 @@ const SECRET = new RegExp(
   ].join("|"),
 );
 
-/** These only say something about a secret: where it is, how long, of which kind, or that there is none. */
+/** Names that describe a secret without being one: its location, length or kind, or that there is none. */
 const NOT_SECRET = new RegExp(
   [
     "_(?:FILE|PATH|DIR|STDIN|URL|URI|HOST|PORT|TYPE|MODE|METHOD|NAME|TTL|LENGTH|COUNT|LIMIT|SOCK|ENABLED|PROVIDER)$",
@@ -22,7 +22,7 @@ const NOT_SECRET = new RegExp(
   ].join("|"),
 );
 
-/** Whether what is called so is usually secret: GITHUB_TOKEN, db-password, apiKey, X-Api-Key … */
+/** Reports whether a value with this name is usually secret: GITHUB_TOKEN, db-password, apiKey, X-Api-Key … */
 export function isSecretName(name: string): boolean {
   if (name.length > 128 || !NAME_HINT.test(name)) return false;
   const words = name
@@ -32,7 +32,7 @@ export function isSecretName(name: string): boolean {
   return SECRET.test(words) && !NOT_SECRET.test(words);
 }
 
-/** Secrets that are known by what they look like. Each starts at a word's start, so that no text is scanned twice. */
+/** Secrets with a known format. Each pattern is anchored at the start of a word, so that no text is scanned twice. */
 const SHAPES = new RegExp(
   `(?<![\\w-])(?:${[
     "gh[pousr]_\\w{20,}",
@@ -58,21 +58,21 @@ const SHAPES = new RegExp(
   "g",
 );
 
-/** CSS classes and the like start with `sk-` too; a key has digits in it. */
+/** CSS classes may start with `sk-` too; a key contains digits. */
 const WITHOUT_DIGITS = /^sk-(?!ant-|proj-)\D*$/;
 
 const PRIVATE_KEY =
   /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g;
 
-/** Web hooks whose path is the secret. */
+/** Webhooks whose path is the secret. */
 const HOOK = /(hooks\.slack\.com\/(?:services|workflows)\/|discord(?:app)?\.com\/api\/webhooks\/)[\w/-]+/g;
 
-/** From `://` on, since a scheme could start anywhere in a long word. The last `@` ends it: a password may hold one. */
+/** Starts at `://`, because a scheme could start anywhere in a long word. Ends at the last `@`, as passwords may have one. */
 const URL_USER = /:\/\/([^\s/?#'"`<>]*)@/g;
 const LONGEST_USER_NAME = 32;
 const REFERENCE = /^\$(?:\w+|\{\w+\})$/;
 
-/** The shortest of the shapes: `xoxb-` and ten characters. */
+/** The length of the shortest secret in `SHAPES`: `xoxb-` and ten characters. */
 const SHORTEST = 15;
 
 export function maskKnownTokens(text: string): string {
@@ -83,7 +83,7 @@ export function maskKnownTokens(text: string): string {
   return masked.replace(HOOK, `$1${MASK}`).replace(URL_USER, (_, user: string) => `://${maskUser(user)}@`);
 }
 
-/** `user:password` without the password, which is kept only where it is a variable's name or not there at all. */
+/** Masks the password in `user:password`, unless it is empty or a variable reference. */
 export function maskUser(user: string): string {
   const colon = user.indexOf(":");
   if (colon < 0) return user.length > LONGEST_USER_NAME ? MASK : user;
@@ -91,10 +91,10 @@ export function maskUser(user: string): string {
   return password === "" || REFERENCE.test(password) ? user : `${user.slice(0, colon)}:${MASK}`;
 }
 
-/** A short option that means a password only to some programs: `mysql -pSECRET`, but `mkdir -p folder`. */
+/** A short option that takes a password in some programs only: `mysql -pSECRET`, but `mkdir -p folder`. */
 export interface PasswordFlag {
   flag: string;
-  /** The value follows in the same word, in the next one, or either way. */
+  /** Whether the value is in the same argument, in the next one, or in either. */
   value: "attached" | "next" | "either";
 }
 
@@ -115,7 +115,7 @@ const FLAGS = new Map<string, PasswordFlag>([
   ...["zip", "unzip"].map((program) => [program, { flag: "-P", value: "next" }] as const),
 ]);
 
-/** The password option of the program that this word names, with or without a path. */
+/** Returns the password option of a program, which is given with or without a path. */
 export function passwordFlagOf(word: string): PasswordFlag | null {
   return FLAGS.get(word.slice(word.lastIndexOf("/") + 1)) ?? null;
 }

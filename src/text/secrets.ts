@@ -1,7 +1,7 @@
 import type { PasswordFlag } from "./secret-patterns.ts";
 import { isSecretName, MASK, maskKnownTokens, maskUser, passwordFlagOf } from "./secret-patterns.ts";
 
-/** A name, an option or a program; each character belongs to one only, which keeps the scan linear. */
+/** Matches a name, an option or a program. Matches do not overlap, which keeps the scan linear. */
 const WORD = /[\w.-]+/g;
 const SPACE = /[^\S\n]*/y;
 const LINE_START = /\n[^\S\n]*(?:- )?$/;
@@ -10,11 +10,11 @@ const JSON_PLAIN = /[^\s,}\]]*/y;
 const QUOTE_END = /["\\]/g;
 const SCHEME = /(?:Bearer|Basic|Token|Negotiate|ApiKey|Key)[^\S\n]+/iy;
 const HEADER_VALUE = /[^'"\n\\]*/y;
-/** Nothing to hide: empty, yes or no, or the name of a variable. */
+/** Values that are not secret: empty, a boolean, or a variable reference. */
 const PLAIN = /^(?:|true|false|yes|no|on|off|null|none|[01]|\$\w+|\$\{\w+\})$/i;
-/** Most texts hold none of these, and need not be taken apart. */
+/** Text without any of these is not scanned further. */
 const HINT = /pass|pwd|secret|token|key|cred|auth|cookie|jwt|bearer|-[upabw]|--user/i;
-/** `npm config set //host/:_authToken value`, `machine x login me password value`: the name goes before it, bare. */
+/** Text before a bare name and value: `npm config set //host/:_authToken value`, `machine x login me password value`. */
 const ANNOUNCED = /(?:\bset[^\S\n]+[^\s'"]{0,80}|\blogin[^\S\n]+[^\s'"]{1,80}[^\S\n]+)$/;
 const SEGMENT_END = /[;|&\n]/;
 
@@ -23,7 +23,7 @@ interface Span {
   end: number;
 }
 
-/** Masks what is called a secret: `NAME=value`, `--option value`, `"name": "value"`, `Header: value`, `-u user:value`. */
+/** Masks values with secret names: `NAME=value`, `--option value`, `"name": "value"`, `Header: value`, `-u user:value`. */
 function maskNamedSecrets(text: string): string {
   if (!HINT.test(text)) return text;
   const out: string[] = [];
@@ -49,7 +49,7 @@ function maskNamedSecrets(text: string): string {
   return copied === 0 ? text : out.join("") + text.slice(copied);
 }
 
-/** Where the secret is that this word announces; null when it announces none. */
+/** Returns the range of the secret that follows this word; null when there is none. */
 function secretAfter(text: string, word: string, { start, end }: Span): Span | null {
   if (word === "-u" || word === "--user") return userValue(text, end);
   const name = word.replace(/^-+/, "");
@@ -75,7 +75,7 @@ function userValue(text: string, end: number): Span | null {
   const at = skip(SPACE, text, text[end] === "=" ? end + 1 : end);
   const value = at > end ? valueAt(text, at) : null;
   const shown = value ? text.slice(value.start, value.end) : "";
-  // Ids of a user and a group, and addresses, are not credentials.
+  // Numeric user and group IDs, and addresses, are not credentials.
   return /^[^:/]+:[^/]/.test(shown) && !/^\d+:\d+$/.test(shown) ? value : null;
 }
 
@@ -87,7 +87,7 @@ function flagValue(text: string, word: string, { start, end }: Span, { flag, val
   return value !== "attached" && word === flag ? optionValue(text, word, end) : null;
 }
 
-/** After a quoted name: `: "value"`, also with escaped quotes as in JSON within a shell's double quotes. */
+/** Returns the value after a quoted name: `: "value"`, also with escaped quotes, as in JSON inside a shell string. */
 function jsonValue(text: string, end: number): Span | null {
   const colon = skip(SPACE, text, end);
   if (text[colon] !== ":") return null;
@@ -96,7 +96,7 @@ function jsonValue(text: string, end: number): Span | null {
   return { start: at, end: skip(JSON_PLAIN, text, at) };
 }
 
-/** `Authorization: Bearer value`, and at the start of a line (a file in a here-document) `password: value`. */
+/** Returns the value in `Authorization: Bearer value` or, at the start of a line as in YAML, in `password: value`. */
 function colonValue(text: string, name: string, start: number, end: number): Span | null {
   const at = skip(SPACE, text, end);
   if (name.includes("-") || /^(?:authorization|cookie)$/i.test(name)) {
@@ -107,7 +107,7 @@ function colonValue(text: string, name: string, start: number, end: number): Spa
   return LINE_START.test(before) && at > end ? valueAt(text, at) : null;
 }
 
-/** The value that starts here, without its quotes. Null: it is the output of a command, which is looked at in turn. */
+/** Returns the value at this index, without quotes; null for a command substitution, whose words are scanned later. */
 function valueAt(text: string, at: number): Span | null {
   if (text.startsWith('\\"', at)) return { start: at + 2, end: found(text, '\\"', at + 2) };
   const quoted = text.startsWith("$'", at) || text.startsWith('$"', at) ? at + 1 : at;
@@ -117,7 +117,7 @@ function valueAt(text: string, at: number): Span | null {
   return { start: at, end: endAt(WORD_END, text, at) };
 }
 
-/** The same where a shell joins what has no space between: `'it'\''s'` is one word. */
+/** Like `valueAt`, but joins adjacent parts like a shell: `'it'\''s'` is one word. */
 function shellValueAt(text: string, at: number): Span | null {
   const value = valueAt(text, at);
   if (!value || value.start === at) return value;
@@ -136,7 +136,7 @@ function skip(pattern: RegExp, text: string, at: number): number {
   return Math.max(at, pattern.lastIndex);
 }
 
-/** Where the first of these characters stands that no backslash precedes. A loop: a pattern would exhaust the stack. */
+/** Returns the index of the first match without a preceding backslash. A single pattern could exhaust the stack. */
 function endAt(end: RegExp, text: string, from: number): number {
   for (end.lastIndex = from; end.test(text); end.lastIndex += 1) {
     if (text[end.lastIndex - 1] !== "\\") return end.lastIndex - 1;
@@ -144,7 +144,7 @@ function endAt(end: RegExp, text: string, from: number): number {
   return text.length;
 }
 
-/** An end that never comes is the end of the text: rather too much is masked than too little. */
+/** Returns the index of `end`, or of the end of the text: masking too much is better than too little. */
 function found(text: string, end: string, from: number): number {
   const at = text.indexOf(end, from);
   return at < 0 ? text.length : at;
@@ -155,12 +155,12 @@ const HEADER = /^([\w-]+):\s*((?:(?:Bearer|Basic|Token|Negotiate|Digest)\s+)?)(?
 const YES_NO_OR_NAME = /^(?:|true|false|yes|no|on|off|[01]|\$\w+|\$\{\w+\})$/i;
 const USER_OPTION = /^(?:-u|--user|-U|--proxy-user)$/;
 
-/** Shell text, or any other, with what looks like a secret replaced. Takes time in proportion to the text. */
+/** Masks everything in a text that looks like a secret. Runs in linear time. */
 export function maskText(text: string): string {
   return maskNamedSecrets(maskKnownTokens(text));
 }
 
-/** An argv with secrets replaced; here a value's end is known, whatever characters it holds. */
+/** Masks secrets in an argv, where the end of each value is known. */
 export function maskArgs(argv: readonly string[]): string[] {
   let before = "";
   let flag: PasswordFlag | null = null;
@@ -182,7 +182,7 @@ function maskArg(arg: string, before: string, flag: PasswordFlag | null): string
   if (flag && flag.value !== "next" && arg.length > flag.flag.length && arg.startsWith(flag.flag)) {
     return flag.flag + MASK;
   }
-  // The text of `bash -c` starts with an assignment, too, but does not end with it.
+  // The text of `bash -c` may start with an assignment and continue after it.
   if (/^-\w*c$/.test(before)) return maskText(arg);
   const [assigned, , name = ""] = ASSIGNMENT.exec(arg) ?? [];
   if (assigned && isSecretName(name)) {
@@ -197,7 +197,7 @@ function isHeaderName(name: string): boolean {
   return name.includes("-") || /^(?:authorization|cookie)$/i.test(name);
 }
 
-/** An environment with the values of secret-looking variables replaced, and secrets within the others. */
+/** Masks the values of variables with secret names, and secrets in the other values. */
 export function maskEnv(env: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).map(([name, value]) => [name, isSecretName(name) && value !== "" ? MASK : maskText(value)]),
@@ -205,8 +205,8 @@ export function maskEnv(env: Readonly<Record<string, string>>): Record<string, s
 }
 
 /**
- * Anything JSON can hold with secrets replaced: by what a text looks like and by the name it stands under. `prepare` is
- * applied to each text first. An array of texts is taken as an argv, after `command` where it stands beside one.
+ * Masks secrets in a JSON value, by the format of texts and by the names of their keys. `prepare` is applied to each text
+ * first. An array of texts is treated as an argv; `args` next to `command` as the arguments of that command.
  */
 export function maskData(value: unknown, prepare: (text: string) => string = (text) => text): unknown {
   if (typeof value === "string") return maskText(prepare(value));

@@ -5,16 +5,16 @@ export interface Column<Row> {
   title: string;
   value(row: Row): string;
   align?: "left" | "right";
-  /** Gives up space when the table is too wide. */
+  /** Whether the column may be narrowed when the table is too wide. */
   flexible?: boolean;
-  /** Colours the text after it was measured. */
+  /** Adds styles to the text after it has been measured. */
   style?(text: string, row: Row): string;
 }
 
 const GAP = 2;
 const NARROWEST = 10;
 
-/** Aligned columns with a title line, cut to `width` cells; values must be one visible line each. */
+/** Formats aligned columns with a title line, cut to `width` cells. Each value must be one visible line. */
 export function alignedTable<Row>(columns: Column<Row>[], rows: Row[], width: number): string {
   const cells = rows.map((row) => columns.map((column) => column.value(row)));
   const widths = fitWidths(columns, cells, width);
@@ -23,12 +23,12 @@ export function alignedTable<Row>(columns: Column<Row>[], rows: Row[], width: nu
   return [title, ...body].map((text) => `${text}\n`).join("");
 }
 
-/** The same rows for another program: a line each, tabs between, no titles. */
+/** Formats rows for another program: one line each, separated by tabs, without titles. */
 export function tabbedTable<Row>(columns: Column<Row>[], rows: Row[]): string {
   return rows.map((row) => `${columns.map((column) => column.value(row)).join("\t")}\n`).join("");
 }
 
-/** The widest of those that are flexible gives up a cell, until all fit. */
+/** Narrows the widest flexible column by one cell until all columns fit. */
 function fitWidths<Row>(columns: Column<Row>[], cells: string[][], width: number): number[] {
   const widths = columns.map((column, index) => {
     const own = cells.reduce((widest, row) => Math.max(widest, displayWidth(row[index] ?? "")), column.title.length);
@@ -58,7 +58,7 @@ function line<Row>(columns: Column<Row>[], widths: number[], text: (index: numbe
 
 export type Pair = [label: string, value: string];
 
-/** One `label  value` line each; a long value goes on below itself. Nothing is cut. */
+/** Formats one `label  value` line per pair. Long values are wrapped, not cut. */
 export function alignedPairs(pairs: Pair[], width: number): string {
   const column = Math.max(...pairs.map(([label]) => label.length)) + 2;
   const room = Math.max(20, width - column);

@@ -1,10 +1,10 @@
 import { Buffer } from "node:buffer";
 import { counted } from "./format.ts";
 
-/** Back to a line's beginning costs at most this share of what could be kept; a longer line is cut inside. */
+/** The largest share of the kept text that may be given up to cut at a line boundary. A longer line is cut inside. */
 const LINE_LOSS_MAX = 0.5;
 
-/** Where the first `lines` lines before `limit` end; the limit itself where a giant line would cost too much. */
+/** Returns where the first `lines` lines before `limit` end, or the limit itself if a very long line ends there. */
 function lineEnd(text: string, limit: number, lines: number): number {
   const end = afterLines(text, lines, limit);
   if (end < limit || end === text.length || text[end - 1] === "\n") return end;
@@ -12,7 +12,7 @@ function lineEnd(text: string, limit: number, lines: number): number {
   return boundary >= end * (1 - LINE_LOSS_MAX) ? boundary : end;
 }
 
-/** Where the last `lines` lines from `limit` on begin; the limit itself where a giant line would cost too much. */
+/** Returns where the last `lines` lines after `limit` begin, or the limit itself if a very long line begins there. */
 function lineStart(text: string, limit: number, lines: number): number {
   const start = beforeLines(text, lines, limit);
   if (start > limit || start === 0 || text[start - 1] === "\n") return start;
@@ -21,7 +21,7 @@ function lineStart(text: string, limit: number, lines: number): number {
   return boundary - start <= (text.length - start) * LINE_LOSS_MAX ? boundary : start;
 }
 
-/** Whether there are at most so many. What follows the last line feed is a line too. */
+/** Reports whether the text has at most `lines` lines. Text after the last line feed is a line. */
 function linesWithin(text: string, lines: number): boolean {
   return afterLines(text, lines, text.length) === text.length;
 }
@@ -39,7 +39,7 @@ function afterLines(text: string, lines: number, limit: number): number {
 function beforeLines(text: string, lines: number, limit: number): number {
   if (lines <= 0) return text.length;
   if (lines >= text.length - limit) return limit;
-  // The line feed that ends the last line does not begin another.
+  // A final line feed ends the last line and does not start another.
   let at = text.endsWith("\n") ? text.length - 1 : text.length;
   for (let line = 0; line < lines; line++) {
     const feed = at === 0 ? -1 : text.lastIndexOf("\n", at - 1);
@@ -49,7 +49,7 @@ function beforeLines(text: string, lines: number, limit: number): number {
   return at + 1;
 }
 
-/** The string index where the first `bytes` of UTF-8 end; never inside a character. */
+/** Returns the string index at which the first `bytes` of UTF-8 end; never inside a character. */
 export function byteEnd(text: string, bytes: number): number {
   let left = bytes;
   let at = 0;
@@ -62,7 +62,7 @@ export function byteEnd(text: string, bytes: number): number {
   return at;
 }
 
-/** The string index where the last `bytes` of UTF-8 begin; never inside a character. */
+/** Returns the string index at which the last `bytes` of UTF-8 begin; never inside a character. */
 export function byteStart(text: string, bytes: number): number {
   let left = bytes;
   let at = text.length;
@@ -80,7 +80,7 @@ function sizeAt(text: string, at: number): number {
   const code = text.charCodeAt(at);
   if (code < 0x80) return 1;
   if (code < 0x800) return 2;
-  // Half a pair alone is encoded as U+FFFD, three bytes like any other.
+  // A lone surrogate is encoded as U+FFFD, which also has three bytes.
   return isPair(text, at) ? 4 : 3;
 }
 
@@ -89,32 +89,32 @@ function isPair(text: string, at: number): boolean {
 }
 
 export interface TruncateOptions {
-  /** Of UTF-8, the marker included. */
+  /** The most bytes of UTF-8, including the marker. */
   maxBytes: number;
-  /** The marker's line included. */
+  /** The most lines, including the marker's. */
   maxLines?: number;
-  /** How much of the room goes to the beginning, 0 to 1; the end gets the rest. Default 0.5. */
+  /** The share of the beginning in the kept text, 0 to 1; default: 0.5. */
   headShare?: number;
-  /** How to read what is left out, to follow "read them with". */
+  /** How to read the omitted part; follows "read them with". */
   hint?: string;
-  /** A string index where bytes are missing from the text already, and the marker goes; half way when not known. */
+  /** The string index at which bytes are already missing; the marker is put there. Default: the middle. */
   omittedAt?: number | null;
-  /** How many those are. */
+  /** The number of bytes already missing. */
   omittedBytes?: number;
 }
 
 export interface Truncated {
   text: string;
-  /** Exact, those that were missing before included. */
+  /** The exact number of omitted bytes, including those that were already missing. */
   omittedBytes: number;
-  /** Whole lines left out; null when bytes were missing before, of which nobody counted the lines. */
+  /** The number of complete lines omitted; null when bytes were already missing, whose lines are unknown. */
   omittedLines: number | null;
 }
 
 /**
- * The beginning and the end of a text, cut between lines, with a line in the middle that says how much is left out
- * and how to read it. A line too long to be kept whole is cut between characters. Never longer than `maxBytes`
- * (promise 6).
+ * Returns the beginning and the end of a text, cut between lines, with a marker line in between that says how much is
+ * omitted and how to read it. A line that is too long is cut between characters. The result never exceeds `maxBytes`
+ * (invariant 6).
  *
  * @example
  * truncateMiddle(output, { maxBytes: 100 << 10, hint: "BashOutput" }).text;
@@ -127,7 +127,7 @@ export function truncateMiddle(text: string, options: TruncateOptions): Truncate
 
   const gap = before > 0 ? (options.omittedAt ?? byteEnd(text, bytes >>> 1)) : null;
   const feeds = gap === null ? lineFeeds(text) : null;
-  // Reserved for the longest the marker can get: leaving out less only takes digits away.
+  // Reserves space for the longest possible marker: omitting less can only remove digits.
   const widest = marker(bytes + before, feeds === null ? null : feeds + 1, options.hint);
   const withHint = Buffer.byteLength(widest) + 2 <= maxBytes;
   const room = maxBytes - Buffer.byteLength(withHint ? widest : marker(bytes + before, null)) - 2;
@@ -138,7 +138,7 @@ export function truncateMiddle(text: string, options: TruncateOptions): Truncate
   const tail = text.slice(tailStart);
   const omittedBytes = bytes + before - Buffer.byteLength(head) - Buffer.byteLength(tail);
   const omittedLines = feeds === null ? null : wholeLines(head, tail, feeds, text);
-  // No room for any words: what is left out can only be told to the caller.
+  // There is no space for a marker, so only the returned counts describe the omission.
   if (room < 0) return { text: "", omittedBytes, omittedLines };
   const note = withHint ? marker(omittedBytes, omittedLines, options.hint) : marker(omittedBytes, null);
   const joined = `${head}${head === "" || head.endsWith("\n") ? "" : "\n"}${note}${tail === "" ? "" : "\n"}${tail}`;
@@ -157,7 +157,7 @@ interface Cut {
   tailStart: number;
 }
 
-/** What one end leaves unused of its share goes to the other. */
+/** Divides the space between head and tail. Space that one does not need goes to the other. */
 function cut(text: string, gap: number | null, room: number, lines: number, headShare: number): Cut {
   const headLimit = gap ?? text.length;
   const tailLimit = gap ?? 0;
@@ -171,7 +171,7 @@ function cut(text: string, gap: number | null, room: number, lines: number, head
   return { headEnd, tailStart: Math.max(floor, tailStart) };
 }
 
-/** Lines of which nothing at all is kept, of a text with so many line feeds. */
+/** Returns the number of lines of which nothing is kept. `feeds` is the number of line feeds in the text. */
 function wholeLines(head: string, tail: string, feeds: number, text: string): number {
   const between = feeds - lineFeeds(head) - lineFeeds(tail);
   const begunBefore = head !== "" && !head.endsWith("\n");
@@ -186,10 +186,10 @@ function lineFeeds(text: string): number {
   return count;
 }
 
-/** The last `count` lines, each as it is. What follows the last line feed is a line too. */
+/** Returns the last `count` lines unchanged. Text after the last line feed is a line. */
 export function lastLines(text: string, count: number): string {
   if (count <= 0) return "";
-  // The line feed that ends the last line does not begin another.
+  // A final line feed ends the last line and does not start another.
   let at = text.endsWith("\n") ? text.length - 1 : text.length;
   for (let line = 0; line < count; line++) {
     const feed = at === 0 ? -1 : text.lastIndexOf("\n", at - 1);

@@ -3,11 +3,11 @@ import type { Span } from "../core/facts.ts";
 
 const ESCAPES: Record<string, string> = { "\n": "\\n", "\t": "\\t", "\r": "\\r", "\u001b": "\\e" };
 
-// Control characters can move the cursor or recolour the screen, and format characters (bidirectional overrides, zero
-// widths, tags) can make a command look like another one.
+// Control characters can move the cursor or change colours, and format characters (bidirectional overrides, zero-width
+// characters, tags) can make a command look like another one.
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
-/** The text on one line with every character that would not be seen, or would act on a terminal, written out. */
+/** Returns the text on one line, with invisible characters and those that affect a terminal escaped. */
 export function visible(text: string): string {
   return text.replace(HIDDEN, (character) => {
     const code = character.codePointAt(0) as number;
@@ -15,7 +15,7 @@ export function visible(text: string): string {
   });
 }
 
-/** The same of a text that may have several lines, and keeps them. */
+/** Like `visible`, but keeps line breaks. */
 export function visibleLines(text: string): string {
   return text.split("\n").map(visible).join("\n");
 }
@@ -32,13 +32,13 @@ const NAMED: Record<string, string> = {
   "\u00a0": "no-break space",
 };
 
-// What a terminal or browser obeys, does not show, or shows as a mere blank; and piles of accents that smear over a line.
+// Characters that a terminal or browser interprets, hides or shows as a blank.
 const UNSEEN = String.raw`[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\u{e0100}-\u{e01ef}]`;
-// Enough blanks or empty lines push the rest of a command out of sight.
+// Runs of blanks or empty lines long enough to push the rest of a command out of view.
 const PADDING = String.raw` {41,}|(?:[ \t]*\n){4,}`;
 const STRANGE = new RegExp(`${PADDING}|(?!\\n)${UNSEEN}|\\p{M}{3,}`, "gu");
 
-/** The text made safe to look at, and where a part of the original is found in it. */
+/** Returns the text made safe to display. `locate` maps a span of the original to the displayed text. */
 export function shownText(text: string): ShownText & { locate(span: Span): Span } {
   let out = "";
   let at = 0;
@@ -60,7 +60,7 @@ export function shownText(text: string): ShownText & { locate(span: Span): Span 
   };
 }
 
-/** The same on one line, for a table or a sentence. */
+/** Like `shownText`, on one line, for a table or a sentence. */
 export function shownLine(text: string): string {
   return shownText(text).text.replaceAll("\n", "‹line break›");
 }
@@ -69,7 +69,7 @@ interface Run extends Span {
   written: string;
 }
 
-/** Equal strange characters in a row are one run: a thousand tabs are `‹1000 × tab›`. */
+/** Yields the characters to replace. Equal adjacent characters are one run: a thousand tabs are `‹1000 × tab›`. */
 function* runs(text: string): Generator<Run> {
   let last: (Span & { what: string; count: number }) | null = null;
   for (const { 0: found, index } of text.matchAll(STRANGE)) {
@@ -98,7 +98,7 @@ function nameOf(found: string): string {
   return NAMED[found] ?? `U+${code}`;
 }
 
-/** Where an offset of the original went; inside a run, to that run's end on the same side. */
+/** Maps an offset of the original. An offset inside a run is mapped to the start or end of that run, as `side` says. */
 function move(moved: readonly { from: Span; to: Span }[], offset: number, side: "start" | "end"): number {
   let shift = 0;
   for (const { from, to } of moved) {

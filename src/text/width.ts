@@ -1,21 +1,21 @@
 let segmenter: Intl.Segmenter | null = null;
 
-/** What a person sees as single characters. Made when first needed: it takes longer than a command line's start may. */
+/** Splits a text into grapheme clusters. The segmenter is created on first use, because that is slow. */
 export function graphemesOf(text: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
   return segmenter.segment(text);
 }
 
-// Scripts and signs that terminals draw two cells wide (the East Asian Wide and Fullwidth blocks, and emoji).
+// Characters that terminals draw two cells wide (the East Asian Wide and Fullwidth blocks, and emoji).
 const WIDE =
   /^[\p{Emoji_Presentation}\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}]|\ufe0f/u;
-/** Marks with a width of their own, such as vowel signs of Devanagari, take a cell after their letter. */
+/** Spacing marks, such as vowel signs of Devanagari, take a cell after their letter. */
 const SPACING_MARK = /^\p{Mc}/u;
 export const PLAIN = /^[\x20-\x7e]*$/;
 
 /**
- * Cells the text takes on a terminal. It must hold no control characters (see `visible`). The emulator of sessions has
- * tables of its own (@xterm/addon-unicode-graphemes), which take 20 ms to load: too long for a command line.
+ * Returns the number of cells the text takes on a terminal. It must not contain control characters (see `visible`). The
+ * emulator uses the tables of @xterm/addon-unicode-graphemes, which take 20 ms to load: too long for a command line.
  */
 export function displayWidth(text: string): number {
   if (PLAIN.test(text)) return text.length;
@@ -24,7 +24,7 @@ export function displayWidth(text: string): number {
   return cells;
 }
 
-/** The text if it fits, else as much of it as does, with `…` at the end. */
+/** Returns the text if it fits, or as much of it as fits with `…` at the end. */
 export function fit(text: string, cells: number): string {
   if (displayWidth(text) <= cells) return text;
   let kept = "";
@@ -45,8 +45,8 @@ function cellsOf(grapheme: string): number {
 }
 
 /**
- * Lines of at most `room` cells, broken at spaces where there are any. Nothing is cut. By cells, not characters: a line
- * that is wider than it seems would go on at a terminal's left edge, where it could pass for another one (promise 2).
+ * Wraps a text into lines of at most `room` cells, at spaces if possible. Nothing is cut. Counts cells, not characters: a
+ * line that is too wide would continue at the terminal's left edge and could be mistaken for another line (invariant 2).
  */
 export function wrap(text: string, room: number): string[] {
   const lines: string[] = [];
@@ -61,7 +61,7 @@ export function wrap(text: string, room: number): string[] {
   return lines;
 }
 
-/** How many characters of the text fit, at least one. Looks at no more of it than could: a text may be long. */
+/** Returns how many characters of the text fit, at least one. Examines only the start of the text, which may be long. */
 function fitting(text: string, room: number): number {
   const near = text.slice(0, room + 1);
   if (PLAIN.test(near)) return Math.min(text.length, room);

@@ -1,17 +1,17 @@
 /**
- * Escape sequences of terminals (ECMA-48, xterm): `escapeAt` reads one from a text that is there whole, `EscapeScanner`
- * follows a stream of bytes that arrives in pieces. What a sequence means is up to the caller.
+ * Terminal escape sequences (ECMA-48, xterm). `escapeAt` parses one sequence in a complete text; `EscapeScanner` parses a
+ * stream of bytes that arrives in pieces. The caller interprets the sequences.
  */
 
 /** One escape sequence in a text. */
 export interface Escape {
   end: number;
-  /** False when the text ends, or goes on with something else, before the sequence does. */
+  /** False when the sequence is cut off by the end of the text or by an invalid character. */
   complete: boolean;
-  /** The final character of a control sequence (CSI) or of a plain escape; null when it only colours, titles, asks… */
+  /** The final character of a control sequence (CSI) or of a plain escape; null for a string or a sequence without effect. */
   action: string | null;
   kind: "csi" | "plain" | "string";
-  /** Numbers of a control sequence; 0 where left out. */
+  /** The numeric parameters of a control sequence; 0 for omitted ones. */
   parameters: number[];
 }
 
@@ -21,19 +21,19 @@ const ESCAPE = 0x1b;
 const FIRST_C1 = 0x80;
 const LAST_C1 = 0x9f;
 
-// `k` is the title of screen and tmux.
+// `k` sets the title in screen and tmux.
 const STRING_STARTS = new Set(["P", "X", "]", "^", "_", "k"]);
 
-/* biome-ignore-start lint/suspicious/noControlCharactersInRegex: they are what it is about */
-// The end is optional: what is cut off, or broken by another character, goes as far as it got.
+/* biome-ignore-start lint/suspicious/noControlCharactersInRegex: matches escape sequences */
+// The final character is optional: a sequence that is cut off or interrupted matches as far as it is valid.
 const CONTROL_SEQUENCE = /([0-?]*)[ -/]*([@-~]?)/y;
 const PLAIN_ESCAPE = /[ -/]*([0-~]?)/y;
-// Stops at whatever may begin another sequence, so that no text is looked through twice.
+// Stops at any character that may start another sequence, so that no text is scanned twice.
 const STRING_BODY = /[^\x07\x18\x1a\x1b\x80-\x9f]*/y;
 const STRING_END = /\x07|\x1b\\|\x9c|[\x18\x1a]/y;
-/* biome-ignore-end lint/suspicious/noControlCharactersInRegex: they are what it is about */
+/* biome-ignore-end lint/suspicious/noControlCharactersInRegex: matches escape sequences */
 
-/** The sequence that begins here; null when none does. */
+/** Returns the sequence that starts at this index; null when there is none. */
 export function escapeAt(text: string, at: number): Escape | null {
   const code = text.charCodeAt(at);
   const isC1 = code >= FIRST_C1 && code <= LAST_C1;
@@ -50,7 +50,7 @@ export function escapeAt(text: string, at: number): Escape | null {
 }
 
 const NOTHING: Omit<Escape, "end" | "complete"> = { kind: "string", action: null, parameters: [] };
-/** No sequence that moves or erases takes more. */
+/** The longest parameters that are parsed; sequences that move or erase have fewer. */
 const LONGEST_PARAMETERS = 32;
 
 function controlSequence(text: string, body: number): Escape {
@@ -64,8 +64,8 @@ function controlSequence(text: string, body: number): Escape {
 }
 
 /**
- * A string that is not ended ends with its line: nobody is to hide the rest of an output that way. In 8 bits it is
- * none at all then: text that was encoded twice is full of such characters.
+ * Returns the end of a string. An unterminated string ends with its line, so that it cannot hide the rest of the output.
+ * An unterminated 8-bit string is ignored, because doubly encoded text contains many such characters.
  */
 function stringEnd(text: string, body: number, isC1: boolean): Pick<Escape, "end" | "complete"> {
   STRING_BODY.lastIndex = body;
@@ -92,10 +92,10 @@ const BRACKET = 0x5b;
 /** The first byte of U+0080 to U+00BF in UTF-8, and so of every C1 character. */
 const C1_LEAD = 0xc2;
 
-/** The longest parameters, and the most of a string, that a handler gets. */
+/** The most bytes of parameters or of a string that are passed to a handler. */
 const LONGEST_SEQUENCE = 4096;
 
-/** Receives what `EscapeScanner` finds, in order. */
+/** Callbacks for the contents of a stream, in order. */
 interface EscapeHandler {
   /** `bytes[from]` to `bytes[to - 1]` are printable text. A character may be split over several calls. */
   text?(bytes: Uint8Array, from: number, to: number): void;
@@ -103,49 +103,50 @@ interface EscapeHandler {
   control?(code: number, at: number): void;
   /** A control sequence (CSI): its parameter and intermediate bytes, and its final byte. */
   csi?(bytes: Uint8Array, from: number, to: number, final: number): void;
-  /** Any other escape, without a string. */
+  /** Any other escape that does not start a string. */
   escape?(intermediates: string, final: string): void;
-  /** A string such as OSC (`kind` is `]`) or DCS (`P`) that has ended; of a longer one, its first 4096 bytes. */
+  /** A complete string such as OSC (`kind` is `]`) or DCS (`P`). Only its first 4096 bytes are passed. */
   string?(kind: string, body: string): void;
 }
 
-/** Finds escape sequences in output that arrives in pieces. Memory is bounded whatever comes. */
+/** Finds escape sequences in output that arrives in pieces. Memory is bounded for any output. */
 export class EscapeScanner {
   readonly #handler: EscapeHandler;
   #state = GROUND;
   #sequence = "";
   #kind = "";
   #previous = 0;
-  /** Continuation bytes of a character that are still to come. */
+  /** The number of missing continuation bytes of a character. */
   #missing = 0;
   #maybeC1 = false;
-  /** Bytes before those that are being scanned. */
+  /** The number of bytes before those that are being scanned. */
   #before = 0;
 
-  /** Where in the stream the current or last sequence begins, and where it ends when the handler is called. */
+  /** The position in the stream at which the current or last sequence starts. */
   start = 0;
+  /** The position at which it ends. Valid while a handler is called. */
   end = 0;
 
   constructor(handler: EscapeHandler) {
     this.#handler = handler;
   }
 
-  /** Not in the middle of a sequence or a character. */
+  /** False inside a sequence or a character. */
   get isSettled(): boolean {
     return this.#state === GROUND;
   }
 
-  /** Bytes since the one that began the sequence or character it is in the middle of. */
+  /** The number of bytes of an incomplete sequence or character. */
   get begun(): number {
     return this.isSettled ? 0 : this.#before - this.start;
   }
 
-  /** Whether those bytes may belong to a sequence. */
+  /** True when those bytes may belong to a sequence. */
   get inSequence(): boolean {
     return this.#state !== GROUND && (this.#state !== CHARACTER || this.#maybeC1);
   }
 
-  /** The kind of the string it is in the middle of. */
+  /** The kind of an incomplete string; null outside a string. */
   get openString(): string | null {
     return this.#state === STRING ? this.#kind : null;
   }
@@ -157,7 +158,7 @@ export class EscapeScanner {
     this.#before += bytes.length;
   }
 
-  /** Text, and control sequences that are there whole, up to something that is not; the one loop that matters for speed. */
+  /** Scans text and complete control sequences, up to anything incomplete. This is the only loop critical for speed. */
   #ground(bytes: Uint8Array, from: number): number {
     let run = from;
     let at = from;
@@ -197,7 +198,7 @@ export class EscapeScanner {
     if (from < to) this.#handler.text?.(bytes, from, to);
   }
 
-  /** A control sequence of which nothing is missing: where its last byte is; else 0. */
+  /** Handles a complete control sequence. Returns the index of its last byte, or 0 if it is incomplete. */
   #wholeControl(bytes: Uint8Array, begin: number): number {
     let at = begin + 2;
     while (at < bytes.length && (bytes[at] as number) >= 0x20 && (bytes[at] as number) < 0x40) at++;
@@ -220,7 +221,7 @@ export class EscapeScanner {
     this.#previous = 0;
   }
 
-  /** One byte of something that has begun; returns where to go on. */
+  /** Handles one byte of an incomplete sequence or character. Returns the index at which to continue. */
   #step(bytes: Uint8Array, at: number): number {
     const byte = bytes[at] as number;
     this.end = this.#before + at + 1;
@@ -286,7 +287,7 @@ export class EscapeScanner {
   }
 
   #continueString(byte: number): void {
-    // U+009C ends a string as well; its first byte was taken for text of the string.
+    // U+009C ends a string as well; its first byte was added to the string.
     const isC1End = byte === 0x9c && this.#previous === C1_LEAD;
     if (isC1End || (byte === BEL && this.#kind === "]")) {
       this.#state = GROUND;
@@ -303,7 +304,7 @@ export class EscapeScanner {
   }
 }
 
-/** A character of several bytes, all there, that is not a control character. */
+/** Reports whether a complete multibyte character that is not a control character starts here. */
 function isWhole(bytes: Uint8Array, at: number, length: number): boolean {
   if (at + length > bytes.length) return false;
   for (let index = at + 1; index < at + length; index++) {

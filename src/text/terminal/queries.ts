@@ -1,29 +1,29 @@
 import { EscapeScanner } from "./escape.ts";
 
 /**
- * Sequences that ask the terminal something. The keeper has answered already; if our own terminal did so as well, its
- * answer would be typed into the program a second time.
+ * Sequences that query the terminal. The keeper has already replied; a second reply from the viewer's terminal would be
+ * sent to the program as input.
  */
 const CSI_QUERY = new RegExp(
   [
-    "^[>=]?[0-9]*c$", // what are you
-    "^\\??[0-9]+n$", // how are you, where is the cursor
-    "^>[0-9]*q$", // which version
-    "^\\??[0-9]+\\$p$", // is this mode set
-    "^(?:1[1-9]|2[01])(?:;[0-9;]*)?t$", // how large is the window
-    "^\\?u$", // which keyboard protocol
+    "^[>=]?[0-9]*c$", // device attributes
+    "^\\??[0-9]+n$", // device status, cursor position
+    "^>[0-9]*q$", // version
+    "^\\??[0-9]+\\$p$", // mode
+    "^(?:1[1-9]|2[01])(?:;[0-9;]*)?t$", // window size
+    "^\\?u$", // keyboard protocol
   ].join("|"),
 );
 
-/** Which colours, what was copied. */
+/** Queries of colours and the clipboard. */
 const OSC_QUERY = /^(?:4;[0-9]+|1[0-9]|52;[a-z]*);\?$/;
-/** Which settings and capabilities. */
+/** Queries of settings and capabilities. */
 const DCS_QUERY = /^[$+]q/;
-/** The final bytes of questions and modes. */
+/** The final bytes of queries and mode changes. */
 const RELEVANT_FINALS = new Set(Buffer.from("cnqptuhl"));
 const MODES = /^\?([0-9;]+)([hl])$/;
 
-/** A string sequence longer than this is passed on as it comes. */
+/** An incomplete sequence longer than this is passed on. */
 const LONGEST_HELD = 4096;
 /** Modes that a terminal must not be left in, in the order in which they are switched off. */
 const RESETTABLE_MODES = [1000, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 2004, 2026, 1, 66, 47, 1047, 1049];
@@ -35,11 +35,11 @@ export class QueryFilter {
     escape: (intermediates, final) => this.#escape(intermediates, final),
     string: (kind, body) => this.#string(kind, body),
   });
-  /** A sequence that may go on in the next piece. */
+  /** An incomplete sequence, held back until the next piece. */
   #held: Uint8Array = new Uint8Array();
-  /** Where in the stream the bytes that are not passed on yet begin. */
+  /** The position in the stream of the first byte that has not been passed on. */
   #first = 0;
-  /** Where in the stream the last removed query ends. */
+  /** The position in the stream at which the last removed query ends. */
   #queryEnd = -1;
   #queries: { start: number; end: number }[] = [];
   readonly #on = new Set<number>();
@@ -63,7 +63,7 @@ export class QueryFilter {
     return at === 0 ? piece.subarray(0, whole) : Buffer.concat([...parts, piece.subarray(at, whole)]);
   }
 
-  /** The sequences that undo the modes that are on. */
+  /** Returns the sequences that reset the modes that are set. */
   reset(): string {
     const modes = RESETTABLE_MODES.filter((mode) => this.#on.has(mode)).map((mode) => `\x1b[?${mode}l`);
     if (this.#cursorHidden) modes.push("\x1b[?25h");
@@ -95,7 +95,7 @@ export class QueryFilter {
     if ((kind === "]" || kind === "P") && query.test(body)) this.#remove();
   }
 
-  /** Unless its beginning was passed on already. */
+  /** Removes the current sequence, unless its start has already been passed on. */
   #remove(): void {
     const { start, end } = this.#scanner;
     if (start < this.#first) return;
@@ -104,32 +104,31 @@ export class QueryFilter {
   }
 }
 
-/* biome-ignore-start lint/suspicious/noControlCharactersInRegex: they are what it is about */
+/* biome-ignore-start lint/suspicious/noControlCharactersInRegex: matches escape sequences */
 /**
- * What a terminal sends by itself, without anybody touching a key: answers to a program's questions, and whether it has
- * the focus. Pressing F3 with a modifier looks like the place of the cursor in the first row, and counts as a key; the
- * mouse is a person's doing as well.
+ * Input that a terminal sends without user action: replies to queries, and focus events. F3 with a modifier looks like a
+ * cursor position in the first row and is treated as a key. Mouse events count as user input.
  */
 const REPLY = new RegExp(
   [
-    "\\x1b\\[[?>=][0-9;]*c", // what it is
-    "\\x1b\\[[0-9]*n", // how it is
-    "\\x1b\\[\\??(?!1;[2-8]R)[0-9]+;[0-9]+(?:;[0-9]+)?R", // where the cursor is
-    "\\x1b\\[\\??[0-9;]*\\$y", // whether a mode is set
-    "\\x1b\\[[0-9]+(?:;[0-9]+){0,2}t", // how large the window is
-    "\\x1b\\[\\?[0-9;]*u", // which keyboard protocol
-    "\\x1b\\[[0-9;]+x", // how fast the line is
-    "\\x1b\\[[IO]", // it has the focus, or lost it
+    "\\x1b\\[[?>=][0-9;]*c", // device attributes
+    "\\x1b\\[[0-9]*n", // device status
+    "\\x1b\\[\\??(?!1;[2-8]R)[0-9]+;[0-9]+(?:;[0-9]+)?R", // cursor position
+    "\\x1b\\[\\??[0-9;]*\\$y", // mode
+    "\\x1b\\[[0-9]+(?:;[0-9]+){0,2}t", // window size
+    "\\x1b\\[\\?[0-9;]*u", // keyboard protocol
+    "\\x1b\\[[0-9;]+x", // terminal parameters
+    "\\x1b\\[[IO]", // focus gained or lost
     "\\x1b\\][^\\x07\\x1b]*(?:\\x07|\\x1b\\\\)", // colours, title, clipboard
     "\\x1b[P_^X][^\\x1b]*\\x1b\\\\", // version, settings, capabilities
   ].join("|"),
   "g",
 );
-/* biome-ignore-end lint/suspicious/noControlCharactersInRegex: they are what it is about */
+/* biome-ignore-end lint/suspicious/noControlCharactersInRegex: matches escape sequences */
 
 /**
- * Whether nothing of it was typed. Terminals send each answer by itself, so that a text with more in it is a person's:
- * they may paste what looks like one.
+ * Reports whether the data consists of terminal replies only. Terminals send each reply separately, so text that
+ * contains anything else comes from a person, who may paste text that looks like a reply.
  */
 export function isTerminalReply(data: string): boolean {
   return data !== "" && data.replace(REPLY, "") === "";

@@ -1,19 +1,19 @@
 import { escapeAt } from "./escape.ts";
 import { TextGrid } from "./text-grid.ts";
 
-/** Tab and line feed aside, characters that act instead of being seen, and an escape's beginning in 7 and 8 bits. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about
+/** Control characters other than tab and line feed, including those that start an escape sequence. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matches control characters
 const ACTING = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matches control characters
 const PLAIN = /[^\x00-\x08\x0a-\x1f\x7f-\x9f]+/y;
 
-// Overrides of the writing direction and tags: a person sees another text than a model reads.
+// Bidirectional overrides and tags, with which a person sees a different text than a model reads.
 const DECEIVING = /[\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/gu;
 
 /**
- * What a terminal would show of a command's output, for a reader that is not one: escape sequences are gone, a line
- * that was rewritten (a progress bar) is there in its last state, lines end in a line feed, and a control character
- * that is left is visible. Takes time in proportion to the text, whatever is in it.
+ * Converts a command's output to the text that a terminal would show. Escape sequences are applied and removed, a
+ * rewritten line (a progress bar) has its last state, lines end in a line feed, and remaining control characters are made
+ * visible. Runs in linear time for any text.
  *
  * @example
  * terminalText("10%\r100%\r\n\u001b[31mfailed\u001b[0m\n"); // "100%\nfailed\n"

@@ -1,6 +1,6 @@
 import type { Escape } from "./escape.ts";
 
-/** No terminal is wider: a longer line has wrapped, and what was written further back is out of reach. */
+/** The assumed width of the terminal: a longer line has wrapped, and its earlier rows cannot be changed. */
 const WIDEST = 1024;
 
 /** One line of a terminal, cells counted as string indexes. */
@@ -9,7 +9,7 @@ export class Row {
   #cells = "";
   #rewritten = false;
 
-  /** Writes over what is there; returns the column after it. */
+  /** Overwrites cells. Returns the column after the written text. */
   write(column: number, run: string): number {
     if (column === this.#cells.length) this.#cells += run;
     else this.#replace(column, run, run.length);
@@ -17,7 +17,7 @@ export class Row {
     return end > WIDEST ? this.#wrap(end) : end;
   }
 
-  /** From the column on, up to it, or all of it. */
+  /** Erases from the column (0), up to it (1), or the whole line (2). */
   erase(which: number, column: number): void {
     if (which === 0) this.#replace(column, "", WIDEST);
     if (which === 1) this.#replace(0, " ".repeat(column + 1), column + 1);
@@ -42,7 +42,7 @@ export class Row {
   }
 
   toString(): string {
-    // What was blanked out is not there any more.
+    // Trailing blanks of a rewritten line were erased text.
     let end = this.#cells.length;
     if (this.#rewritten) while (this.#cells[end - 1] === " ") end--;
     return this.#settled + this.#cells.slice(0, end);
@@ -62,11 +62,11 @@ export class Row {
   }
 }
 
-/** How far up the cursor can go, as on a tall terminal; what lies above is settled. */
+/** How many rows the cursor can move up, as on a tall terminal. Rows above are final. */
 const REACH = 100;
 const FARTHEST = 1000;
 
-/** A terminal that never scrolls anything away: rows, and a cursor on one of the last. */
+/** A terminal with unlimited scrollback. The cursor can reach only the last rows. */
 export class TextGrid {
   #settled: string[] = [];
   #rows: Row[] = [new Row()];
@@ -82,7 +82,7 @@ export class TextGrid {
     else if (code === 0x0d) this.#column = 0;
     else if (code === 0x08) this.#column = Math.max(0, this.#column - 1);
     else if (code === 0x7f) this.write("\u2421");
-    // A bell and a change of the character set leave no mark on a terminal either.
+    // Bell and shift characters are invisible on a terminal.
     else if (code !== 0x07 && code !== 0x0e && code !== 0x0f) this.write(String.fromCharCode(0x2400 + code));
   }
 
@@ -174,7 +174,7 @@ export class TextGrid {
     this.#rows.length = this.#row + 1;
   }
 
-  /** A jump across the screen, or a cleared one: what was there stays, and what comes does not run into it. */
+  /** Starts a new row after absolute positioning or clearing, so that earlier text is kept and not overwritten. */
   #startNewRow(): void {
     this.#row = this.#rows.length - 1;
     if (!this.#current.isEmpty) this.#newLine();

@@ -1,20 +1,20 @@
 import type { Terminal } from "@xterm/headless";
 
-/** Sequences that are carried out once per count, one by one: the count may be two thousand million. */
+/** Sequences that xterm executes once per count; the count may be two billion. */
 const REPEATED = ["I", "L", "M", "S", "T", "Z"];
 
 interface Parameters {
   params: Int32Array;
 }
 
-/** The terminal below the public one; its handlers may change what a sequence asks for before it is done. */
+/** xterm's internal terminal, whose handlers can change the parameters of a sequence before it is executed. */
 interface Core {
   registerCsiHandler(id: { prefix?: string; final: string }, handler: (parameters: Parameters) => boolean): unknown;
 }
 
 /**
- * Keeps a hostile output from taking more time or memory than an honest one of its length. What is asked for beyond
- * the screen's own size has no effect there anyway.
+ * Keeps malicious output from taking more time or memory than other output of the same length. Counts above the size of
+ * the screen have no further effect, so they are clamped.
  */
 export function guard(terminal: Terminal): void {
   const core = (terminal as unknown as { _core: Core })._core;
@@ -25,9 +25,9 @@ export function guard(terminal: Terminal): void {
   for (const final of REPEATED) {
     core.registerCsiHandler({ final }, (parameters) => limit(parameters, Math.max(terminal.rows, terminal.cols)));
   }
-  // The last character so many times over.
+  // Repeats the last character.
   core.registerCsiHandler({ final: "b" }, (parameters) => limit(parameters, terminal.rows * terminal.cols));
-  // Erasing up to the cursor in the last cell throws in xterm, which looks at the row below; it erases the whole screen.
+  // xterm throws when it erases up to the cursor in the last cell, so the whole screen is erased instead.
   const eraseAll = (parameters: Parameters) => {
     const { cursorX, cursorY } = terminal.buffer.active;
     const inLastCell = cursorX >= terminal.cols - 1 && cursorY >= terminal.rows - 1;
@@ -36,6 +36,6 @@ export function guard(terminal: Terminal): void {
   };
   core.registerCsiHandler({ final: "J" }, eraseAll);
   core.registerCsiHandler({ prefix: "?", final: "J" }, eraseAll);
-  // Links are not shown, and each would be kept as long as its line.
+  // Hyperlinks are not shown, and xterm would keep each as long as its line.
   terminal.parser.registerOscHandler(8, () => true);
 }
