@@ -12,7 +12,9 @@ export function uptimeMs(): number {
   return process.uptime() * 1000;
 }
 
-/** Reports whether `withinMs` have passed since `askedMs`. A time far in the future counts too: the clock was set back. */
+/**
+ * Reports whether `withinMs` have passed since `askedMs`. A time far in the future counts too: the clock was set back.
+ */
 export function isOverdue(askedMs: number, withinMs: number): boolean {
   return Math.abs(Date.now() - askedMs) > withinMs;
 }

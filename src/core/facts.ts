@@ -10,7 +10,9 @@ export interface Span {
 export interface Unknown {
   span: Span;
   why: string;
-  /** A shell is handed code that is not in the text: it comes down a pipe. Asked about even where the kernel confines. */
+  /**
+   * A shell is handed code that is not in the text: it comes down a pipe. Asked about even where the kernel confines.
+   */
   piped?: true;
   /** There is more of it than is looked at: what is in it was not judged. */
   over?: true;

@@ -209,7 +209,9 @@ export interface SessionHandle {
   picture(format: "svg"): Promise<Uint8Array>;
   /** What it wrote to its terminal so far, as the lines of an asciicast (version 2). */
   recording(): AsyncIterable<string>;
-  /** SIGTERM (or `signal`) to the whole tree, SIGKILL after `graceMs`. Resolves when it is over or the signal is sent. */
+  /**
+   * SIGTERM (or `signal`) to the whole tree, SIGKILL after `graceMs`. Resolves when it is over or the signal is sent.
+   */
   kill(options?: KillOptions): Promise<SessionInfo>;
   /** Moves the deadline to `timeoutMs` from now; 0 lifts it. */
   extend(timeoutMs: number): Promise<void>;

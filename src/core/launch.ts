@@ -2,7 +2,9 @@ import type { RunRequest } from "./request.ts";
 import type { Capture } from "./session.ts";
 import type { TerminalSize } from "./terminal.ts";
 
-/** Everything an executor needs to run one command. Plain data, so that it can be sent to another process or machine. */
+/**
+ * Everything an executor needs to run one command. Plain data, so that it can be sent to another process or machine.
+ */
 export interface LaunchSpec {
   id: string;
   /** The process title of the keeper, as `ps` shows it. */
@@ -13,7 +15,9 @@ export interface LaunchSpec {
   argv: string[];
   env: Record<string, string>;
   cwd: string;
-  /** `cwd` and `logFile` must resolve beneath this folder, without symbolic links; null when there is no restriction. */
+  /**
+   * `cwd` and `logFile` must resolve beneath this folder, without symbolic links; null when there is no restriction.
+   */
   root: string | null;
   stdin: "none" | "open" | { text: string };
   capture: Capture;
@@ -79,8 +83,8 @@ export interface SandboxSpec {
   /** Protected paths within `writable`. Paths that do not exist are ignored. */
   readOnly: string[];
   /**
-   * Paths that can be neither read nor written nor connected to, even if they are created later. Absolute, with symbolic
-   * links resolved as far as they exist.
+   * Paths that can be neither read nor written nor connected to, even if they are created later. Absolute, with
+   * symbolic links resolved as far as they exist.
    */
   denied: string[];
   /** Masked paths, if they exist and a mount namespace is available: sockets, which no Landlock rule covers. */
@@ -98,7 +102,9 @@ export interface SandboxSpec {
 export interface SandboxCapabilities {
   /** The kernel's Landlock ABI version; 0 for none. */
   landlock: number;
-  /** How a mount namespace, which protected and masked paths need, is available: as root or through a user namespace. */
+  /**
+   * How a mount namespace, which protected and masked paths need, is available: as root or through a user namespace.
+   */
   mounts: "root" | "user" | "none";
   /** The pid, user, uts and ipc namespaces that `isolated` adds. */
   isolation: boolean;

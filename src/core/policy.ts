@@ -32,7 +32,9 @@ export interface Modes {
 
 /** An allowlist entry of the configuration. */
 export interface AllowEntry {
-  /** A glob for the resolved path (`/usr/bin/git`, `/opt/tools/**`), or a name, which matches only a call through PATH. */
+  /**
+   * A glob for the resolved path (`/usr/bin/git`, `/opt/tools/**`), or a name, which matches only a call through PATH.
+   */
   pattern: string;
   /** Patterns separated by blanks, one per argument. A final `**` matches any further arguments. */
   args?: string;

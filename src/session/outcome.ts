@@ -109,7 +109,9 @@ function launchError(row: Pick<SessionRow, "command" | "args" | "cwd">, record: 
 
 const SIGXFSZ = 25;
 
-/** Returns the limit that ended the command. The kernel reports an exceeded file size only by SIGXFSZ to the process. */
+/**
+ * Returns the limit that ended the command. The kernel reports an exceeded file size only by SIGXFSZ to the process.
+ */
 function exceededLimit({ limits }: StartedSession, { reason, limit, signal, code }: ExitRecord): ExceededLimit | null {
   if (reason === "limit") return limit ?? null;
   const tooLong = reason === "exited" && (signal === SIGXFSZ || code === 128 + SIGXFSZ);

@@ -122,9 +122,9 @@ export class Registry {
   }
 
   /**
-   * Ends are written in batches, shortly after they happen, so that no caller waits for the database. The exit record on
-   * disk is authoritative until then. Reads through this registry flush the batch first; other gateways find the exit
-   * record, as they would if this gateway had been killed.
+   * Ends are written in batches, shortly after they happen, so that no caller waits for the database. The exit record
+   * on disk is authoritative until then. Reads through this registry flush the batch first; other gateways find the
+   * exit record, as they would if this gateway had been killed.
    */
   #queueEnd(session: SessionFields, ending: ExitOutcome, host: string | null): void {
     if (ending === "lost") this.#sessionsLost = true;
@@ -185,8 +185,8 @@ export class Registry {
   }
 
   /**
-   * Gathers everything that an end writes. The returned function writes it, and returns true if this gateway was the one
-   * that recorded the end.
+   * Gathers everything that an end writes. The returned function writes it, and returns true if this gateway was the
+   * one that recorded the end.
    */
   #writing(row: SessionRow, ended: SessionEnd): () => boolean {
     const from = { status: row.status, lingering: row.lingering === 1 };
@@ -231,7 +231,9 @@ export class Registry {
     return this.executor.lookUpExit(row, () => this.store.get(row.id)?.keeper_pid);
   }
 
-  /** Starts a zygote if sessions were lost: a keeper killed with its zygote may leave processes, which the next ends. */
+  /**
+   * Starts a zygote if sessions were lost: a keeper killed with its zygote may leave processes, which the next ends.
+   */
   async #cleanUpLost(): Promise<void> {
     if (!this.#sessionsLost) return;
     this.#sessionsLost = false;
@@ -257,8 +259,8 @@ export class Registry {
   }
 
   /**
-   * Counts the running sessions of an agent. Only when the count reaches `limit` is each session that this gateway is not
-   * attached to checked for an unrecorded end.
+   * Counts the running sessions of an agent. Only when the count reaches `limit` is each session that this gateway is
+   * not attached to checked for an unrecorded end.
    */
   running(agent: string, limit: number): number {
     const count = this.#store.running(agent); // includes sessions with a queued end

@@ -90,9 +90,9 @@ const PAINTS_SCREEN = /\x1b\[(?:[\d;]*[HLMSTdfr]|\?(?:47|1047|1049)h)/;
 const CLEARED_FIRST = /^\x1b\[H\x1b\[2?J(?:\x1b\[3J)?/;
 
 /**
- * Returns the output of a command that ran on a terminal as text instead of raw bytes. A program that wrote lines yields
- * those lines in their final state; a full-screen program yields its last screen and the scrollback. The log keeps every
- * byte. Null when the command did not run on a terminal.
+ * Returns the output of a command that ran on a terminal as text instead of raw bytes. A program that wrote lines
+ * yields those lines in their final state; a full-screen program yields its last screen and the scrollback. The log
+ * keeps every byte. Null when the command did not run on a terminal.
  */
 export async function terminalOutput(folder: string): Promise<Pick<RunResult, "stdout" | "output"> | null> {
   const history = readTerminalHistory(folder);

@@ -22,7 +22,9 @@ const AT_ONCE = 50;
 
 type Progress = (done: number, total: number) => void;
 
-/** Removes a finished session's row, then its files. A crash in between leaves a stray folder, which cleaning removes. */
+/**
+ * Removes a finished session's row, then its files. A crash in between leaves a stray folder, which cleaning removes.
+ */
 export async function removeSession(registry: Registry, { id, name }: Pick<SessionRow, "id" | "name">): Promise<void> {
   const row = registry.store.get(id);
   const doomed = (row && registry.unrecordedEnds([row])[0]) ?? { id };
@@ -33,8 +35,8 @@ export async function removeSession(registry: Registry, { id, name }: Pick<Sessi
 
 /**
  * Removes one session. On a full disk the files are removed first, to make space for the database write, and the row is
- * deleted later. A session whose end is not in the table keeps its exit record until then, so that it cannot be mistaken
- * for one that never ran (invariant 4).
+ * deleted later. A session whose end is not in the table keeps its exit record until then, so that it cannot be
+ * mistaken for one that never ran (invariant 4).
  */
 function removeOne(registry: Registry, session: RemovalTarget): "gone" | "live" | "later" {
   const { id, mark } = session;

@@ -355,7 +355,9 @@ export class Session implements SessionHandle {
   }
 }
 
-/** Returns the input as the audit log records it. Input that the terminal does not echo, such as a password, is omitted. */
+/**
+ * Returns the input as the audit log records it. Input that the terminal does not echo, such as a password, is omitted.
+ */
 function typedSummary(bytes: Uint8Array, hidden: boolean): string {
   if (hidden) return "(not echoed by the terminal, so not recorded)";
   return Buffer.from(bytes.subarray(0, MOST_NOTED)).toString();

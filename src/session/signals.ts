@@ -8,7 +8,10 @@ for (const [name, number] of Object.entries(constants.signals)) {
   if (!BY_NUMBER.has(number)) BY_NUMBER.set(number, name as NodeJS.Signals);
 }
 
-/** Signals that terminate a program. They are sent to the whole process tree, followed by SIGKILL after the grace period. */
+/**
+ * Signals that terminate a program. They are sent to the whole process tree, followed by SIGKILL after the grace
+ * period.
+ */
 const TERMINATING = new Set(["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGKILL", "SIGABRT"]);
 /** Other signals that are sent to the whole process tree. */
 const WHOLE_TREE = new Set(["SIGSTOP", "SIGTSTP", "SIGCONT"]);
@@ -34,7 +37,9 @@ export function signalNumber(signal: string): number {
   return number;
 }
 
-/** Builds the request for a signal. Signals that end, stop or continue go to the whole tree, others to the main process. */
+/**
+ * Builds the request for a signal. Signals that end, stop or continue go to the whole tree, others to the main process.
+ */
 export function killRequest(signal: string, graceMs: number | null): KillRequest {
   const number = signalNumber(signal);
   if (graceMs !== null)

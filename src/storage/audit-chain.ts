@@ -109,7 +109,9 @@ function* verifySteps(
   return report(null);
 }
 
-/** Reads rows in the order that `chainHash` encodes, with a placeholder for the previous hash first and the hash last. */
+/**
+ * Reads rows in the order that `chainHash` encodes, with a placeholder for the previous hash first and the hash last.
+ */
 function batchReader(database: DatabaseSync, batch: number): StatementSync {
   const statement = database.prepare(
     `SELECT '' AS previous, seq, at_ms, kind, agent, session, actor, channel, outcome, summary, detail, hash

@@ -128,7 +128,9 @@ export class AuditLog {
     this.#move.run(seq, hash);
   }
 
-  /** Verifies every entry in constant memory. Blocks meanwhile. docs/audit.md explains what this can and cannot prove. */
+  /**
+   * Verifies every entry in constant memory. Blocks meanwhile. docs/audit.md explains what this can and cannot prove.
+   */
   verify(options: VerifyOptions = {}): ChainReport {
     return verifyChain(this.#database, options);
   }
@@ -143,7 +145,9 @@ export class AuditLog {
     return this.search({ ...filter, limit: count }).reverse();
   }
 
-  /** Returns matching entries, newest first. `before` continues from an earlier page: only entries with a lower `seq`. */
+  /**
+   * Returns matching entries, newest first. `before` continues from an earlier page: only entries with a lower `seq`.
+   */
   search({ limit = 50, before, ...filter }: AuditFilter & { limit?: number; before?: number } = {}): AuditEntry[] {
     const { where, values } = auditConditions(filter);
     const sql = `SELECT * FROM audit WHERE ${where} AND seq < ? ORDER BY seq DESC LIMIT ?`;

@@ -30,8 +30,8 @@ interface ChangesRead {
 
 /**
  * The changes of a state folder, in a persistent order that is the same for every gateway. It combines the audit log,
- * which has the starts and ends of sessions, and a table that triggers fill with the rarer changes. So following changes
- * adds no writes to a command.
+ * which has the starts and ends of sessions, and a table that triggers fill with the rarer changes. So following
+ * changes adds no writes to a command.
  */
 export class Changes {
   readonly #version: StatementSync;
@@ -66,8 +66,8 @@ export class Changes {
   }
 
   /**
-   * Returns each changed object once, at its last change, up to `until` or the current head. Null when `from` is too old or
-   * belongs to another state folder. Call it in a transaction, so that later reads see the same state.
+   * Returns each changed object once, at its last change, up to `until` or the current head. Null when `from` is too
+   * old or belongs to another state folder. Call it in a transaction, so that later reads see the same state.
    */
   since(from: Position, limit: number, until?: Position): ChangesRead | null {
     const head = until ?? this.head();

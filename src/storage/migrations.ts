@@ -1,4 +1,6 @@
-/** Each entry migrates the database from the version of its index to the next. Never change the SQL of a released one. */
+/**
+ * Each entry migrates the database from the version of its index to the next. Never change the SQL of a released one.
+ */
 export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE sessions (

@@ -4,7 +4,9 @@ import { hash } from "node:crypto";
 const FEW = 8;
 let done = 0;
 
-/** Returns the SHA-256 of a text in hex. A command line needs two or three, fewer than loading `node:crypto` is worth. */
+/**
+ * Returns the SHA-256 of a text in hex. A command line needs two or three, fewer than loading `node:crypto` is worth.
+ */
 export function sha256(text: string): string {
   if (done >= FEW) return hash("sha256", text);
   done++;

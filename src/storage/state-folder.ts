@@ -16,7 +16,9 @@ export function defaultState(env: NodeJS.ProcessEnv = process.env): string {
   return join(env.XDG_STATE_HOME || join(homedir(), ".local/state"), "sallyport");
 }
 
-/** Creates a folder and its parents. Node's recursive mkdir loops forever if the file system fails with ENOENT (/proc). */
+/**
+ * Creates a folder and its parents. Node's recursive mkdir loops forever if the file system fails with ENOENT (/proc).
+ */
 function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 });

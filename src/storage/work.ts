@@ -295,7 +295,8 @@ export class WorkQueue {
 
   /**
    * Deletes items that were done more than `olderThanMs` ago, and items of that age that were never claimed: without a
-   * worker the queue must not grow forever (invariant 6). Returns the number of deleted items. Their keys can be reused.
+   * worker the queue must not grow forever (invariant 6). Returns the number of deleted items. Their keys can be
+   * reused.
    */
   purge(olderThanMs: number): number {
     const before = Date.now() - olderThanMs;

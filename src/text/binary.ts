@@ -94,7 +94,9 @@ function fileKindOf(sample: Buffer | string): { name: string; mayBeText: boolean
 const SAMPLE_LENGTH = 8192;
 /** The largest share of non-text characters (invalid UTF-8 and control characters) in text. */
 const NON_TEXT_MAX = 0.1;
-/** The largest share of NULs in text: NUL-terminated names (`find -print0`, /proc/self/environ) are text, UTF-16 is not. */
+/**
+ * The largest share of NULs in text: NUL-terminated names (`find -print0`, /proc/self/environ) are text, UTF-16 is not.
+ */
 const NUL_MAX = 0.2;
 /** The largest share of other non-text characters in text that contains NULs. */
 const NON_TEXT_WITH_NUL_MAX = 0.01;
@@ -138,7 +140,9 @@ function nonTextShares(text: string): { nul: number; foreign: number } {
   return { nul: nul / text.length, foreign: foreign / text.length };
 }
 
-/** Control characters that terminals interpret (bell, backspace, tab to carriage return, shifts, escape) count as text. */
+/**
+ * Control characters that terminals interpret (bell, backspace, tab to carriage return, shifts, escape) count as text.
+ */
 function isNonText(code: number): boolean {
   if (code > 0x9f) return false;
   return code < 0x20 ? (code < 7 || code > 0x0f) && code !== 0x1b && code !== 0x18 && code !== 0x1a : code >= 0x7f;

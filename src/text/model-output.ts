@@ -16,9 +16,9 @@ export interface ModelText extends Truncated {
 }
 
 /**
- * Converts a command's output for a model: binary data is summarized in one line, escape sequences are removed, progress
- * bars are shown in their last state, and the text is at most `maxBytes` long (invariant 6). Omitted bytes are counted
- * in the converted text. The log keeps every byte.
+ * Converts a command's output for a model: binary data is summarized in one line, escape sequences are removed,
+ * progress bars are shown in their last state, and the text is at most `maxBytes` long (invariant 6). Omitted bytes are
+ * counted in the converted text. The log keeps every byte.
  *
  * @example
  * forModel(result.output, { maxBytes: BASH_OUTPUT_BYTES, hint: "BashOutput" }).text;
@@ -55,7 +55,9 @@ export function lastLine(output: string): string {
   return line.slice(byteStart(line, LINE_BYTES));
 }
 
-/** Returns the last lines, for `stdout_summary` and `stderr_summary`; head and tail if they are too long for a model. */
+/**
+ * Returns the last lines, for `stdout_summary` and `stderr_summary`; head and tail if they are too long for a model.
+ */
 export function summary(output: string, lines: number = SUMMARY_LINES, facts: OutputFacts = {}): string {
   return truncateMiddle(lastLines(ending(output, facts), lines), { maxBytes: SUMMARY_BYTES, hint: facts.hint }).text;
 }

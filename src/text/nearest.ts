@@ -21,7 +21,9 @@ function allowed(name: string): number {
   return name.length <= 2 ? 0 : name.length <= 4 ? 1 : 2;
 }
 
-/** Returns the names most similar to a mistyped one, best first: at most two letters missing, added, wrong or swapped. */
+/**
+ * Returns the names most similar to a mistyped one, best first: at most two letters missing, added, wrong or swapped.
+ */
 export function nearNames(wanted: string, names: Iterable<string>, most: number): string[] {
   const limit = wanted.length > LONGEST_COMPARED ? 0 : allowed(wanted);
   if (limit === 0) return [];

@@ -67,7 +67,10 @@ const PRIVATE_KEY =
 /** Webhooks whose path is the secret. */
 const HOOK = /(hooks\.slack\.com\/(?:services|workflows)\/|discord(?:app)?\.com\/api\/webhooks\/)[\w/-]+/g;
 
-/** Starts at `://`, because a scheme could start anywhere in a long word. Ends at the last `@`, as passwords may have one. */
+/**
+ * Starts at `://`, because a scheme could start anywhere in a long word. Ends at the last `@`, as passwords may have
+ * one.
+ */
 const URL_USER = /:\/\/([^\s/?#'"`<>]*)@/g;
 const LONGEST_USER_NAME = 32;
 const REFERENCE = /^\$(?:\w+|\{\w+\})$/;

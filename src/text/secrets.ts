@@ -14,7 +14,9 @@ const HEADER_VALUE = /[^'"\n\\]*/y;
 const PLAIN = /^(?:|true|false|yes|no|on|off|null|none|[01]|\$\w+|\$\{\w+\})$/i;
 /** Text without any of these is not scanned further. */
 const HINT = /pass|pwd|secret|token|key|cred|auth|cookie|jwt|bearer|-[upabw]|--user/i;
-/** Text before a bare name and value: `npm config set //host/:_authToken value`, `machine x login me password value`. */
+/**
+ * Text before a bare name and value: `npm config set //host/:_authToken value`, `machine x login me password value`.
+ */
 const ANNOUNCED = /(?:\bset[^\S\n]+[^\s'"]{0,80}|\blogin[^\S\n]+[^\s'"]{1,80}[^\S\n]+)$/;
 const SEGMENT_END = /[;|&\n]/;
 
@@ -23,7 +25,9 @@ interface Span {
   end: number;
 }
 
-/** Masks values with secret names: `NAME=value`, `--option value`, `"name": "value"`, `Header: value`, `-u user:value`. */
+/**
+ * Masks values with secret names: `NAME=value`, `--option value`, `"name": "value"`, `Header: value`, `-u user:value`.
+ */
 function maskNamedSecrets(text: string): string {
   if (!HINT.test(text)) return text;
   const out: string[] = [];
@@ -205,8 +209,8 @@ export function maskEnv(env: Readonly<Record<string, string>>): Record<string, s
 }
 
 /**
- * Masks secrets in a JSON value, by the format of texts and by the names of their keys. `prepare` is applied to each text
- * first. An array of texts is treated as an argv; `args` next to `command` as the arguments of that command.
+ * Masks secrets in a JSON value, by the format of texts and by the names of their keys. `prepare` is applied to each
+ * text first. An array of texts is treated as an argv; `args` next to `command` as the arguments of that command.
  */
 export function maskData(value: unknown, prepare: (text: string) => string = (text) => text): unknown {
   if (typeof value === "string") return maskText(prepare(value));

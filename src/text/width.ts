@@ -45,8 +45,9 @@ function cellsOf(grapheme: string): number {
 }
 
 /**
- * Wraps a text into lines of at most `room` cells, at spaces if possible. Nothing is cut. Counts cells, not characters: a
- * line that is too wide would continue at the terminal's left edge and could be mistaken for another line (invariant 2).
+ * Wraps a text into lines of at most `room` cells, at spaces if possible. Nothing is cut. Counts cells, not characters:
+ * a line that is too wide would continue at the terminal's left edge and could be mistaken for another line (invariant
+ * 2).
  */
 export function wrap(text: string, room: number): string[] {
   const lines: string[] = [];
@@ -61,7 +62,9 @@ export function wrap(text: string, room: number): string[] {
   return lines;
 }
 
-/** Returns how many characters of the text fit, at least one. Examines only the start of the text, which may be long. */
+/**
+ * Returns how many characters of the text fit, at least one. Examines only the start of the text, which may be long.
+ */
 function fitting(text: string, room: number): number {
   const near = text.slice(0, room + 1);
   if (PLAIN.test(near)) return Math.min(text.length, room);

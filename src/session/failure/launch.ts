@@ -94,7 +94,9 @@ export function wrongFormat(program: string): LaunchFailure {
   };
 }
 
-/** Returns the error for a working directory or log file that does not exist or is out of scope; null for other steps. */
+/**
+ * Returns the error for a working directory or log file that does not exist or is out of scope; null for other steps.
+ */
 function pathFailure(step: string, errno: number, cwd: string): LaunchFailure | null {
   const folder = `The working directory ${shownName(cwd)}`;
   if (step === "chdir") return workdirFailure(folder, cwd, errno);

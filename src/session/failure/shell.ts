@@ -65,8 +65,8 @@ export function mayBeShellFailure(exitCode: number | null): boolean {
 }
 
 /**
- * Returns why a shell could not run a command, derived from its exit code and its last error message; null when there is
- * no such message. The errors are the same as for a program that is run directly.
+ * Returns why a shell could not run a command, derived from its exit code and its last error message; null when there
+ * is no such message. The errors are the same as for a program that is run directly.
  */
 export function shellFailure(exitCode: number | null, stderr: string, place: LookupContext): LaunchFailure | null {
   if (!mayBeShellFailure(exitCode)) return null;

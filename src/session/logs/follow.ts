@@ -159,8 +159,8 @@ class PendingOutput {
 }
 
 /**
- * Returns the position of the first byte that the reader has not received. One stream may be ahead of the other, because
- * an incomplete character is held back while the other stream continues.
+ * Returns the position of the first byte that the reader has not received. One stream may be ahead of the other,
+ * because an incomplete character is held back while the other stream continues.
  */
 function resumePosition(view: LogView, left: ReadOffsets): number {
   const { log, only } = view;

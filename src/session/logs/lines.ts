@@ -7,7 +7,9 @@ export const LINE_FEED = 0x0a;
 
 const FOUR_LINE_FEEDS = 0x0a0a_0a0a;
 
-/** Counts line feeds four bytes at a time: twice as fast as byte by byte, and far faster than `indexOf` on short lines. */
+/**
+ * Counts line feeds four bytes at a time: twice as fast as byte by byte, and far faster than `indexOf` on short lines.
+ */
 function countLineFeeds(bytes: Uint8Array): number {
   const aligned = Math.min(bytes.length, -bytes.byteOffset & 3);
   const words = new Int32Array(bytes.buffer, bytes.byteOffset + aligned, (bytes.length - aligned) >>> 2);
@@ -41,7 +43,8 @@ const STEP_BYTES = 64 * 1024;
 
 /**
  * Returns where the last `lines` lines before `end` begin, at most `maxBytes` readable bytes before it. That limit may
- * cut a line, and a character. Reads backwards in small steps, so the time depends on those lines, not on the log's size.
+ * cut a line, and a character. Reads backwards in small steps, so the time depends on those lines, not on the log's
+ * size.
  */
 export async function lastLinesStart(
   view: LogView,
@@ -110,8 +113,8 @@ interface LineRange {
 }
 
 /**
- * Finds lines by number. Reads the whole view once, because there is no index of lines. Text after the last line feed is
- * a line; dropped bytes do not end a line.
+ * Finds lines by number. Reads the whole view once, because there is no index of lines. Text after the last line feed
+ * is a line; dropped bytes do not end a line.
  */
 export async function findLines(view: LogView, end: number, fromLine: number, toLine: number): Promise<LineRange> {
   const pace = { bytes: 0 };

@@ -83,7 +83,9 @@ const NO_BYTES = Buffer.alloc(0);
 /** Leaves space for an incomplete character of the previous piece. */
 const READ_BYTES = PIECE_BYTES - 3;
 
-/** Reads [from, to) of a view in pieces. Holes are skipped and counted; a final empty piece reports a hole at the end. */
+/**
+ * Reads [from, to) of a view in pieces. Holes are skipped and counted; a final empty piece reports a hole at the end.
+ */
 export function* readPieces(view: LogView, from: number, to: number): Generator<Piece> {
   const { log } = view;
   let dropped = 0;

@@ -27,8 +27,8 @@ const LONGEST_CHARACTER = 4;
 const ATTEMPTS = 8;
 
 /**
- * Reads a slice of a log. `limit` counts returned bytes, not dropped ones. For interleaved streams of an "apart" capture,
- * offsets count the bytes of both. A merged capture has one stream, which is returned for any `stream`.
+ * Reads a slice of a log. `limit` counts returned bytes, not dropped ones. For interleaved streams of an "apart"
+ * capture, offsets count the bytes of both. A merged capture has one stream, which is returned for any `stream`.
  */
 export async function readLog(
   folder: string,
@@ -55,8 +55,8 @@ export async function readLog(
 }
 
 /**
- * Reads a selection, and reads a tail again if the hole grew meanwhile and reached the selected lines. When the writer is
- * faster than every attempt, the gap is counted in `droppedBytes`.
+ * Reads a selection, and reads a tail again if the hole grew meanwhile and reached the selected lines. When the writer
+ * is faster than every attempt, the gap is counted in `droppedBytes`.
  */
 async function readConsistently(view: LogView, query: LogQuery, limit: number) {
   for (let attempt = 1; ; attempt++) {
@@ -117,8 +117,8 @@ async function readSlice(view: LogView, selection: Selection, limit: number): Pr
 }
 
 /**
- * Yields the current content of a log that a query selects, in chunks, so that it may have any size. There is no default
- * `limit`. No chunk ends inside a character unless the selection does.
+ * Yields the current content of a log that a query selects, in chunks, so that it may have any size. There is no
+ * default `limit`. No chunk ends inside a character unless the selection does.
  */
 export async function* streamLog(
   folder: string,

@@ -16,7 +16,9 @@ function natural(value: number): number {
   return Number.isFinite(value) ? Math.max(0, Math.floor(value)) : 0;
 }
 
-/** Resolves a query. `tail` takes precedence over line numbers, and those over `offset`; `sinceMs` narrows the result. */
+/**
+ * Resolves a query. `tail` takes precedence over line numbers, and those over `offset`; `sinceMs` narrows the result.
+ */
 export async function select(view: LogView, query: LogQuery, end: number, maxBytes: number): Promise<Selection> {
   const floor = query.sinceMs === undefined ? 0 : positionSince(view, query.sinceMs);
   const selection = await selectLines(view, query, end, maxBytes);

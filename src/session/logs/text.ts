@@ -47,8 +47,8 @@ function joinEnds(head: Buffer, tail: Buffer, length: number): LogText {
 const sharedBuffer = Buffer.allocUnsafeSlow(64 * 1024);
 
 /**
- * Returns a stream as text, or its head and tail if it is longer than `maxBytes`. For a command that has ended. `size` is
- * the stream's size if the caller knows it; when it is 0, the disk is not accessed.
+ * Returns a stream as text, or its head and tail if it is longer than `maxBytes`. For a command that has ended. `size`
+ * is the stream's size if the caller knows it; when it is 0, the disk is not accessed.
  */
 export function readStreamText(
   folder: string,
@@ -96,8 +96,8 @@ function omittedRange(length: number, hole: Range, maxBytes: number): Range {
 }
 
 /**
- * Returns the output of both streams in order as text, or its head and tail. For a command that has ended. With `sizes`,
- * only one stream is read if the command wrote only to that one.
+ * Returns the output of both streams in order as text, or its head and tail. For a command that has ended. With
+ * `sizes`, only one stream is read if the command wrote only to that one.
  */
 export function readMergedText(
   folder: string,

@@ -84,7 +84,9 @@ function positionOf(cursors: readonly Cursor[]): number {
   return position;
 }
 
-/** Clamps an offset to the stream's size. Streams are written before the timeline, so the known size may be outdated. */
+/**
+ * Clamps an offset to the stream's size. Streams are written before the timeline, so the known size may be outdated.
+ */
 function reachable(log: SessionLog, cursor: Cursor, offset: number): number {
   if (offset > cursor.size) cursor.size = streamSize(log, cursor.stream);
   return Math.min(offset, cursor.size);
@@ -206,7 +208,9 @@ function* cutSpans(spans: Iterable<Span>, live: boolean, from: number, to: numbe
   }
 }
 
-/** Returns the position from which all output at or after a time is included. Output of unknown time is included too. */
+/**
+ * Returns the position from which all output at or after a time is included. Output of unknown time is included too.
+ */
 export function positionSince(view: LogView, sinceMs: number): number {
   const { log, only } = view;
   const sinceStart = sinceMs - log.timeline.header.startMs;

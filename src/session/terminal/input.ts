@@ -7,7 +7,9 @@ import { endsLine, firstLineEnd, type TypedCommand, typedCommands } from "./type
 
 /** The delay before input that the command did not accept is written again. */
 const RETRY_MS = 15;
-/** How long to wait for the foreground program to read a line before the next line is checked for any possible reader. */
+/**
+ * How long to wait for the foreground program to read a line before the next line is checked for any possible reader.
+ */
 const LINE_READ_MS = 1000;
 const POLL_MS = 5;
 

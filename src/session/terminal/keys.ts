@@ -5,7 +5,8 @@ import { graphemesOf } from "../../text/width.ts";
 
 /**
  * The encoding of a named key in xterm and compatible terminals. `letter` keys send `CSI letter`, or `SS3 letter` in
- * application cursor mode. `function` keys always send `SS3 letter`, `tilde` keys `CSI number ~`, `plain` keys a character.
+ * application cursor mode. `function` keys always send `SS3 letter`, `tilde` keys `CSI number ~`, `plain` keys a
+ * character.
  */
 type NamedKey =
   | { kind: "letter"; letter: string }
@@ -247,8 +248,8 @@ const START = "\u001b[200~";
 const END = "\u001b[201~";
 
 /**
- * Returns what a terminal sends when this text is pasted. If the program has enabled bracketed paste (`marked`), the text
- * is enclosed in markers. Markers inside the text are removed, so that it cannot end the paste early.
+ * Returns what a terminal sends when this text is pasted. If the program has enabled bracketed paste (`marked`), the
+ * text is enclosed in markers. Markers inside the text are removed, so that it cannot end the paste early.
  */
 export function encodePaste(text: string, marked: boolean): string {
   const typed = text.replaceAll(START, "").replaceAll(END, "").replace(/\r?\n/g, "\r");

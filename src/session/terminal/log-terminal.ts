@@ -17,9 +17,9 @@ const MOST_DRAWN = 4 << 20;
 const MOST_SKIMMED = 128 << 20;
 
 /**
- * Returns where to start drawing a long output. Plain lines are drawn from where enough of them remain to fill the screen
- * and the scrollback, which gives the same result as drawing everything. Output that moves the cursor is drawn from its
- * last megabytes, with the modes that were set before.
+ * Returns where to start drawing a long output. Plain lines are drawn from where enough of them remain to fill the
+ * screen and the scrollback, which gives the same result as drawing everything. Output that moves the cursor is drawn
+ * from its last megabytes, with the modes that were set before.
  */
 function replayStart(reader: LogReader, from: number, end: number, emulator: Emulator): number {
   if (end - from <= ALWAYS_DRAWN) return from;
@@ -88,7 +88,9 @@ class LogReader {
 /** Bytes drawn between checkpoints; they take about 0.2 s to draw. */
 const CHECKPOINT_EVERY = 4 << 20;
 
-/** The CPU time for drawing output. Output that takes longer, such as a malicious one, is skipped up to its last bytes. */
+/**
+ * The CPU time for drawing output. Output that takes longer, such as a malicious one, is skipped up to its last bytes.
+ */
 const DRAW_CPU_LIMIT_US = 3_000_000;
 const LAST_BYTES = 64 * 1024;
 

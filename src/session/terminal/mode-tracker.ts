@@ -108,7 +108,9 @@ export class ModeTracker {
     return this.#scanner.begun;
   }
 
-  /** A sequence that opens a string without effect, so that another terminal ignores the rest of an incomplete string. */
+  /**
+   * A sequence that opens a string without effect, so that another terminal ignores the rest of an incomplete string.
+   */
   get swallow(): string {
     const kind = this.#scanner.openString;
     return kind === null ? "" : `\x1b${kind === "]" ? "]7777;" : "_"}`;

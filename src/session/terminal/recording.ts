@@ -16,8 +16,8 @@ const MOST_BYTES = 64 * 1024;
 const CANCEL = "\x18";
 
 /**
- * Yields the session's terminal output as an asciicast (version 2): a line of JSON for the header, and one for each piece
- * of output or resize, with the seconds since the start. Input is included only where the program echoed it.
+ * Yields the session's terminal output as an asciicast (version 2): a line of JSON for the header, and one for each
+ * piece of output or resize, with the seconds since the start. Input is included only where the program echoed it.
  */
 export async function* asciicast(
   folder: string,

@@ -30,8 +30,8 @@ export function firstLineEnd(keys: Uint8Array): number {
 }
 
 /**
- * Returns the lines that `keys`, after the keys `typed` before, complete; null when there are none. In a paste a tab is a
- * blank, otherwise it triggers completion.
+ * Returns the lines that `keys`, after the keys `typed` before, complete; null when there are none. In a paste a tab is
+ * a blank, otherwise it triggers completion.
  */
 function completedLines(typed: Uint8Array, keys: Uint8Array, pasted = false): CompletedLines | null {
   const text = Buffer.concat([typed, keys]).toString();
@@ -83,8 +83,8 @@ export interface TypedCommand {
 const MOST_TAILS = 512;
 
 /**
- * Returns the commands that these keys would run in a shell, as far as that can be observed. The foreground program gets
- * the keys if it is reading; otherwise any shell on this terminal may read them next.
+ * Returns the commands that these keys would run in a shell, as far as that can be observed. The foreground program
+ * gets the keys if it is reading; otherwise any shell on this terminal may read them next.
  */
 export function typedCommands(state: InputState, keys: Uint8Array, pasted = false): TypedCommand[] {
   const completed = completedLines(state.typed, keys, pasted);

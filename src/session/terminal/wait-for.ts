@@ -59,7 +59,8 @@ class PlainOutput {
   }
 
   #keepText(bytes: Uint8Array, from: number, to: number): void {
-    // The scanner delivers the first byte of a split character in a separate array; it belongs to the bytes before these.
+    // The scanner delivers the first byte of a split character in a separate array; it belongs to the bytes before
+    // these.
     const isAdded = bytes === this.#added;
     for (let at = from; at < to; at++) this.#keep(bytes[at] as number, this.#position + (isAdded ? at + 1 : 0));
   }
@@ -69,7 +70,9 @@ class PlainOutput {
   }
 }
 
-/** Wakes one waiter when an execution's output grows, its main process exits, a time is reached, or the wait is aborted. */
+/**
+ * Wakes one waiter when an execution's output grows, its main process exits, a time is reached, or the wait is aborted.
+ */
 class Wakeup {
   ended = false;
   #notified = false;

@@ -1,6 +1,6 @@
 /**
- * Terminal escape sequences (ECMA-48, xterm). `escapeAt` parses one sequence in a complete text; `EscapeScanner` parses a
- * stream of bytes that arrives in pieces. The caller interprets the sequences.
+ * Terminal escape sequences (ECMA-48, xterm). `escapeAt` parses one sequence in a complete text; `EscapeScanner` parses
+ * a stream of bytes that arrives in pieces. The caller interprets the sequences.
  */
 
 /** One escape sequence in a text. */
@@ -8,7 +8,10 @@ export interface Escape {
   end: number;
   /** False when the sequence is cut off by the end of the text or by an invalid character. */
   complete: boolean;
-  /** The final character of a control sequence (CSI) or of a plain escape; null for a string or a sequence without effect. */
+  /**
+   * The final character of a control sequence (CSI) or of a plain escape; null for a string or a sequence without
+   * effect.
+   */
   action: string | null;
   kind: "csi" | "plain" | "string";
   /** The numeric parameters of a control sequence; 0 for omitted ones. */
@@ -64,8 +67,8 @@ function controlSequence(text: string, body: number): Escape {
 }
 
 /**
- * Returns the end of a string. An unterminated string ends with its line, so that it cannot hide the rest of the output.
- * An unterminated 8-bit string is ignored, because doubly encoded text contains many such characters.
+ * Returns the end of a string. An unterminated string ends with its line, so that it cannot hide the rest of the
+ * output. An unterminated 8-bit string is ignored, because doubly encoded text contains many such characters.
  */
 function stringEnd(text: string, body: number, isC1: boolean): Pick<Escape, "end" | "complete"> {
   STRING_BODY.lastIndex = body;

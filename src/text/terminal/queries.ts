@@ -106,8 +106,8 @@ export class QueryFilter {
 
 /* biome-ignore-start lint/suspicious/noControlCharactersInRegex: matches escape sequences */
 /**
- * Input that a terminal sends without user action: replies to queries, and focus events. F3 with a modifier looks like a
- * cursor position in the first row and is treated as a key. Mouse events count as user input.
+ * Input that a terminal sends without user action: replies to queries, and focus events. F3 with a modifier looks like
+ * a cursor position in the first row and is treated as a key. Mouse events count as user input.
  */
 const REPLY = new RegExp(
   [

@@ -12,8 +12,8 @@ const DECEIVING = /[\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/gu;
 
 /**
  * Converts a command's output to the text that a terminal would show. Escape sequences are applied and removed, a
- * rewritten line (a progress bar) has its last state, lines end in a line feed, and remaining control characters are made
- * visible. Runs in linear time for any text.
+ * rewritten line (a progress bar) has its last state, lines end in a line feed, and remaining control characters are
+ * made visible. Runs in linear time for any text.
  *
  * @example
  * terminalText("10%\r100%\r\n\u001b[31mfailed\u001b[0m\n"); // "100%\nfailed\n"

@@ -47,7 +47,9 @@ function colour(kind: 38 | 48, value: number | string): string {
   return `${kind};2;${(rgb >> 16) & 0xff};${(rgb >> 8) & 0xff};${rgb & 0xff}`;
 }
 
-/** Returns output that draws this screen on another terminal, so that the program's further output continues from it. */
+/**
+ * Returns output that draws this screen on another terminal, so that the program's further output continues from it.
+ */
 export function redrawSequence(screen: Screen, { columns, rows }: TerminalSize): string {
   const { modes, cursor, alternate } = screen;
   const shown = ansiRows(screen, columns).slice(0, rows);
