@@ -48,9 +48,3 @@ for (const { path, text } of pages()) {
     );
   });
 }
-
-test("docs/cli.md tells of every command", () => {
-  const cli = pages().find(({ path }) => path === "docs/cli.md")?.text ?? "";
-  const untold = commands.filter(({ name }) => !new RegExp(`(sallyport |\\| \`|^\`)${name}\\b`, "m").test(cli));
-  assert.deepEqual(untold, []);
-});
