@@ -2,9 +2,9 @@
  * The binding of an approval (invariant 2): everything that determines what runs, down to the bytes of the programs and
  * scripts.
  *
- * A binding is computed when approval is requested and again right before launch; any difference requires a new approval.
- * A window remains between that second check and execve, in which a running process with write access to a script can
- * change it. The sandbox protects system programs from this, but not files in the workspace.
+ * A binding is computed when approval is requested and again right before launch; any difference requires a new
+ * approval. A window remains between that second check and execve, in which a running process with write access to a
+ * script can change it. The sandbox protects system programs from this, but not files in the workspace.
  */
 import { createHash } from "node:crypto";
 import { realpathSync, statSync } from "node:fs";
@@ -204,8 +204,8 @@ function filesOf(input: BindingInput): BoundFile[] {
 const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
 
 /**
- * Returns the program that execvp would find now. Neither the lookup's PATH search, which is cached, nor the facts, which
- * may be as old as the approval request, would see a program that was placed earlier on PATH since then.
+ * Returns the program that execvp would find now. Neither the lookup's PATH search, which is cached, nor the facts,
+ * which may be as old as the approval request, would see a program that was placed earlier on PATH since then.
  */
 function findProgram(name: string, cwd: string | null, { env, lookup }: BindingInput): string | null {
   if (name.includes("/")) return lookup.which(name, cwd);

@@ -28,7 +28,9 @@ export interface NewApproval {
   expiresMs?: number;
 }
 
-/** Returns the request as shown to the approver. `changed` lists differences from an earlier approval of the command. */
+/**
+ * Returns the request as shown to the approver. `changed` lists differences from an earlier approval of the command.
+ */
 export function describe(asked: NewApproval, changed: readonly string[]): ApprovalRequest {
   const { verdict } = asked;
   const command = shownText(verdict.command);

@@ -83,7 +83,9 @@ function hash(file: number): { sha256: string; shebang: string | null } | null {
   }
 }
 
-/** Reports whether both are the same program or script. If the content is known it decides, so `touch` has no effect. */
+/**
+ * Reports whether both are the same program or script. If the content is known it decides, so `touch` has no effect.
+ */
 export function isSameFile(before: FileIdentity | null, after: FileIdentity | null): boolean {
   if (before === null || after === null) return before === after;
   if (before.mode !== after.mode) return false;

@@ -29,8 +29,8 @@ export const PRIVILEGED = names("sudo su doas pkexec runuser run0 chroot sg newg
 
 /**
  * Programs that run code from project files, each with the subcommands that do not. `yarn` and `composer` have none
- * because a project file can define code for every subcommand, `cargo` because of rust-toolchain.toml, `bundle` because a
- * Gemfile is Ruby code.
+ * because a project file can define code for every subcommand, `cargo` because of rust-toolchain.toml, `bundle` because
+ * a Gemfile is Ruby code.
  */
 export const RUNNERS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   Object.entries({
@@ -85,7 +85,9 @@ export const PROJECT_FILES: ReadonlyMap<string, readonly string[]> = new Map(
   ),
 );
 
-/** Returns a program name without its version: `python3.12` is `python`, `pip3` is `pip`, but `sqlite3` is unchanged. */
+/**
+ * Returns a program name without its version: `python3.12` is `python`, `pip3` is `pip`, but `sqlite3` is unchanged.
+ */
 export function familyOf(name: string): string {
   // The dynamic loader runs the program in its arguments.
   if (/^ld(?:-.*)?\.so/.test(name)) return "ld.so";

@@ -26,7 +26,9 @@ const CONTINUED = "┆ ";
 
 type Highlight = "plain" | "risky" | "mark";
 
-/** Renders text. `risky` spans are red, or underlined with `^` without color; escaped characters (`marks`) are inverse. */
+/**
+ * Renders text. `risky` spans are red, or underlined with `^` without color; escaped characters (`marks`) are inverse.
+ */
 function textRows({ text, marks }: ShownText, risky: readonly Span[], style: TextStyle): string[] {
   const looks = highlightsOf(text.length, marks, risky);
   const width = Math.max(20, style.columns - LINE.length);
@@ -55,7 +57,9 @@ function highlightsOf(length: number, marks: readonly Span[], risky: readonly Sp
   return looks;
 }
 
-/** Splits a line into pieces of at most `columns` cells and at least one character. An empty line is one empty piece. */
+/**
+ * Splits a line into pieces of at most `columns` cells and at least one character. An empty line is one empty piece.
+ */
 function* pieces(line: string, columns: number): Generator<string> {
   if (line === "") yield "";
   let piece = "";
@@ -143,7 +147,9 @@ export function approvalLines(approval: Approval, style: TextStyle & { nowMs: nu
   };
 }
 
-/** Returns the added environment variables, one per line. They are rendered as text so that none can pass for a field. */
+/**
+ * Returns the added environment variables, one per line. They are rendered as text so that none can pass for a field.
+ */
 function environmentText({ environment }: ApprovalRequest): ShownText {
   return { text: environment.map(({ name, value }) => `${name}=${value}`).join("\n"), marks: [] };
 }

@@ -6,8 +6,8 @@
  * ancestors. A keeper is the subreaper of its command, so a process that forks twice and calls setsid is reparented to
  * the keeper, which remains an ancestor. If the chain cannot be followed the result is "unknown", which counts as yes.
  *
- * A portable keeper is not a subreaper: its reparented descendants are recognized only by an environment variable, which
- * they can unset (docs/portable.md).
+ * A portable keeper is not a subreaper: its reparented descendants are recognized only by an environment variable,
+ * which they can unset (docs/portable.md).
  */
 import { readFileSync, readlinkSync, statfsSync } from "node:fs";
 import { keeperBinary } from "../executor/native/zygote.ts";

@@ -15,7 +15,9 @@ interface WaitLimits<T> {
   otherwise(): T;
 }
 
-/** Notifies waiters of decisions: immediately for those made in this process, by polling for those of other processes. */
+/**
+ * Notifies waiters of decisions: immediately for those made in this process, by polling for those of other processes.
+ */
 export class DecisionWaiters {
   readonly #version: StatementSync;
   readonly #waiting = new Set<() => void>();
@@ -82,7 +84,9 @@ export class DecisionWaiters {
     this.notify();
   }
 
-  /** Returns the data version, or null when the database is closed. Waiters are then notified, and fail on their check. */
+  /**
+   * Returns the data version, or null when the database is closed. Waiters are then notified, and fail on their check.
+   */
   #current(): unknown {
     try {
       return this.#version.get()?.data_version;

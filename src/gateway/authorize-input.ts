@@ -21,8 +21,8 @@ const MOST_SESSIONS = 1000;
 const unfinished = new WeakMap<GatewayContext["registry"], Map<string, string>>();
 
 /**
- * Authorizes lines typed into a shell as if each were a command of its own. Throws when a line is blocked or denied, and
- * waits for approval where that is required (invariant 3: a terminal does not bypass the blocklist).
+ * Authorizes lines typed into a shell as if each were a command of its own. Throws when a line is blocked or denied,
+ * and waits for approval where that is required (invariant 3: a terminal does not bypass the blocklist).
  */
 export async function authorizeInput(
   context: GatewayContext,

@@ -63,7 +63,7 @@ async function askAbout(
   detail: OperationDetail,
 ): Promise<void> {
   if ((detail.input?.length ?? 0) > MAX_INPUT_BYTES) throw tooLong();
-  // When two callers request the same operation at once, one of them uses the approval and the other requests a new one.
+  // When two callers request the same operation at once, one uses the approval and the other requests a new one.
   for (;;) {
     const { binding, asked } = ask(context, operation, session, detail);
     const decided = await waitForDecision(context, asked, context.waitOptions);

@@ -29,12 +29,16 @@ export type Authorization =
       go: true;
       approval: { id: string; binding: () => Binding } | null;
       grants: string[];
-      /** Set on a worker when the run was approved at another gateway: the gateway that attests it, and the approvers. */
+      /**
+       * Set on a worker when the run was approved at another gateway: the gateway that attests it, and the approvers.
+       */
       vouched?: { gateway: string; approval: string | null; approvers: readonly string[] };
     }
   | { go: false; refusal: Refusal; approvalId: string | null };
 
-/** Turns a verdict into an authorization. Requests approval where the verdict requires it and no grant covers the run. */
+/**
+ * Turns a verdict into an authorization. Requests approval where the verdict requires it and no grant covers the run.
+ */
 export async function authorize(
   context: GatewayContext,
   run: PlannedRun,
@@ -85,8 +89,8 @@ export async function authorize(
 }
 
 /**
- * Reports whether a command requires approval only because it is not on the allowlist. Grants apply only then, not where
- * a mode or rule requires approval every time.
+ * Reports whether a command requires approval only because it is not on the allowlist. Grants apply only then, not
+ * where a mode or rule requires approval every time.
  */
 function isMissOnly({ reasons }: Verdict): boolean {
   return reasons.every(({ rule }) => rule === "not-allowed" || rule.startsWith("allowlist:"));

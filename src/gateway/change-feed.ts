@@ -66,7 +66,9 @@ export class ChangeFeed {
     }
   }
 
-  /** Returns the current state of a change. Null when a later entry reports it: the session was removed or has ended. */
+  /**
+   * Returns the current state of a change. Null when a later entry reports it: the session was removed or has ended.
+   */
   #now({ what, id, agent, started, position }: Changed): Change | null {
     const { registry, approvals } = this.#context;
     if (what === "removed") return { type: "removed", id, agent, position };

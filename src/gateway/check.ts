@@ -45,7 +45,9 @@ export interface CheckOptions {
 
 let shared: Lookup | null = null;
 
-/** Returns the verdict on a command: shell text when it is a string, a program with its arguments when it is an array. */
+/**
+ * Returns the verdict on a command: shell text when it is a string, a program with its arguments when it is an array.
+ */
 export function check(command: string | readonly string[], options: CheckOptions = {}): Verdict {
   const workspace = options.workspace ?? options.cwd ?? process.cwd();
   const home = options.home ?? homedir();

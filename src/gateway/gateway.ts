@@ -217,7 +217,9 @@ export class Gateway {
     return new Gateway(context, this.#retention, this.#maintenance, this.#life);
   }
 
-  /** The same gateway for one of many callers: an agent, which finds its own sessions only, or a person, who finds all. */
+  /**
+   * The same gateway for one of many callers: an agent, which finds its own sessions only, or a person, who finds all.
+   */
   acting({ agent = this.#context.agent, person, channel, approvalTimeoutMs, signal }: Acting): Gateway {
     const actor = person ?? agent;
     const ownOnly = person === undefined;

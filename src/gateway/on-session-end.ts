@@ -38,7 +38,9 @@ export function exitEntry(
   };
 }
 
-/** Returns a listener that records an audit entry for each session that ends and a work item for background sessions. */
+/**
+ * Returns a listener that records an audit entry for each session that ends and a work item for background sessions.
+ */
 export function onSessionEnd(audit: AuditLog, work: WorkQueue | null, executor: Pick<Executor, "data">): EndListener {
   return (session, ended, first) => {
     if (!first) return () => {};

@@ -61,7 +61,7 @@ const REFUSALS = new Set([
  * 3. inspect    shell text -> the commands it would run (decide.ts, shell/)
  * 4. decide     facts and policy -> blocked, deny, ask or allow, with reasons (decide.ts, policy/)
  * 5. authorize  approval by a person, where required (authorize.ts)
- * 6. record     session row, audit entry and the use of the approval in one transaction, before anything runs (record.ts)
+ * 6. record     session row, audit entry and use of the approval in one transaction, before anything runs (record.ts)
  * 7. launch     the executor takes over
  */
 export async function submit(context: GatewayContext, input: unknown, options: SubmitOptions): Promise<Submission> {

@@ -14,5 +14,6 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
 
 /** Returns what a Zod issue requires of its field, such as "must be an integer". */
 export function requirement(message: string): string {
-  return PHRASES.reduce((text, [pattern, phrase]) => text.replace(pattern, phrase), message);
+  const text = PHRASES.reduce((result, [pattern, phrase]) => result.replace(pattern, phrase), message);
+  return text.startsWith("must be one of ") ? text.replaceAll('"|"', '", "') : text;
 }

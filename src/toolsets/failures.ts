@@ -67,7 +67,8 @@ export function toolsetDisabled(toolset: string): ToolFailure {
 
 /** Returns the message and the error type, followed by one line per recovery action. */
 export function failureText({ type, message, recovery }: ToolFailure): string {
-  return [`${message} [${type}]`, ...recovery.map(({ action, hint }) => `- ${action}: ${hint}`)].join("\n");
+  const sentence = /[.!?…)\]"'`]$/.test(message) ? message : `${message}.`;
+  return [`${sentence} [${type}]`, ...recovery.map(({ action, hint }) => `- ${action}: ${hint}`)].join("\n");
 }
 
 export function cancelled(): ToolFailure {

@@ -23,7 +23,9 @@ interface Ended {
   signal: NodeJS.Signals | null;
 }
 
-/** Returns the exit status as a shell and timeout(1) report it, or null when the command is running or never started. */
+/**
+ * Returns the exit status as a shell and timeout(1) report it, or null when the command is running or never started.
+ */
 export function exitStatus({ status, exitCode, signal }: Ended): number | null {
   if (status === "timed_out") return TIMED_OUT;
   if (exitCode !== null) return exitCode;

@@ -22,7 +22,9 @@ export function inputSchema(input: z.ZodObject): Json {
   return toJson(input, "input");
 }
 
-/** Returns one object schema that requires either the tool's own fields or `error`: MCP requires an object at the root. */
+/**
+ * Returns one object schema that requires either the tool's own fields or `error`: MCP requires an object at the root.
+ */
 export function outputSchema(result: z.ZodObject): Json {
   const schema = toJson(result, "output");
   const { required = [], ...rest } = schema as { required?: string[]; properties: Json };

@@ -115,8 +115,8 @@ export async function readLines(session: Session, offset: number, limit: number)
 }
 
 /**
- * Returns the complete lines of `text`, or the beginning of the first line when none is complete. With `toEnd`, the last
- * line counts as complete without its line feed.
+ * Returns the complete lines of `text`, or the beginning of the first line when none is complete. With `toEnd`, the
+ * last line counts as complete without its line feed.
  */
 function wholeLines(text: string, asked: number, toEnd: boolean): { text: string; lines: number } {
   const feeds = text.split("\n").length - 1;

@@ -29,7 +29,7 @@ export function launchFailure(record: ExitRecord, program: string, cwd: string):
     return {
       type: "ArgumentsTooLong",
       message: "The arguments and environment together exceed the system's limit.",
-      recovery: [{ action: "use_stdin", hint: "Pass the data through stdin or a file instead." }],
+      recovery: [{ action: "use_stdin", hint: "Write the data to a file and pass its path." }],
     };
   }
   return spawnFailed(program, step, errno);

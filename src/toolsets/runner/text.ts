@@ -51,7 +51,7 @@ export function stillRunning(pid: number | null, durationMs: number): string {
 /** Returns the first reason why a command is blocked or denied, or null when it is neither. */
 export function blockReason({ verdict, reasons: [first] }: Verdict): string | null {
   if (verdict !== "blocked" && verdict !== "deny") return null;
-  return first ? `${first.message} (${first.rule})` : "The command is not allowed.";
+  return first ? `${first.message.replace(/\.$/, "")} (${first.rule}).` : "The command is not allowed.";
 }
 
 export const NO_CLOSING_QUOTE = {

@@ -123,7 +123,9 @@ interface Conditions {
   timeoutMs: number;
 }
 
-/** Waits for a condition, no longer than the caller waits for the result, and returns the output since the last poll. */
+/**
+ * Waits for a condition, no longer than the caller waits for the result, and returns the output since the last poll.
+ */
 async function wait(session: Session, asked: Conditions, call: HandlerCall): Promise<HandlerResult> {
   const { signal, answerWithinMs = Number.POSITIVE_INFINITY } = call.context;
   const { pattern, quietMs, input, timeoutMs } = asked;

@@ -95,6 +95,10 @@ export const SHELL_ERRORS = {
     only: true,
   },
   StdinClosed: { recovery: [STDIN_HINT], only: true },
+  NotOnTerminal: {
+    recovery: [{ action: "use_pty", hint: "Start the command with pty: true." }],
+    only: true,
+  },
 } as const;
 
 /** Why a wait returned. After an exit, the state of the session says it. */

@@ -23,12 +23,12 @@ import { ApprovalFixture, type Asked } from "../../fixtures/approvals.ts";
 const room = new ApprovalFixture();
 after(() => room.remove());
 
-/** A folder of its own for each case. */
+/** Creates a new folder for each case. */
 function place(): string {
   return mkdtempSync(join(room.workspace, "case-"));
 }
 
-/** What is said about a change that was made between asking and running; also through a real approval. */
+/** Returns the reported changes between a request and its launch, and verifies them through a real approval. */
 function said(asked: Asked, change: () => void, later: Partial<Asked> = {}): string[] {
   const approvals = room.approvals();
   const request = room.asked(asked);
@@ -42,8 +42,9 @@ function said(asked: Asked, change: () => void, later: Partial<Asked> = {}): str
   assert.equal(fingerprint(request.binding) === fingerprint(now), changed.length === 0);
   if (changed.length > 0) {
     const again = approvals.request(room.asked({ ...asked, ...later }));
-    assert.notEqual(again.id, id, "it is asked again");
-    if (!changed.includes("the command changed")) assert.deepEqual(again.request.changed, changed, "and says why");
+    assert.notEqual(again.id, id, "a new approval is requested");
+    if (!changed.includes("the command changed"))
+      assert.deepEqual(again.request.changed, changed, "the new request names the change");
     assert.deepEqual(room.audited.findLast(({ outcome }) => outcome === "refused")?.detail.changed, changed);
   }
   return changed;
@@ -54,7 +55,7 @@ const file = (cwd: string, name: string, text = "echo hello\n") => {
   return join(cwd, name);
 };
 
-test("nothing changed", () => {
+test("reports no change when nothing changed", () => {
   const cwd = place();
   file(cwd, "x.sh");
   assert.deepEqual(
@@ -63,7 +64,7 @@ test("nothing changed", () => {
   );
 });
 
-test("a mere touch of a script asks nobody again", () => {
+test("touching a script does not invalidate an approval", () => {
   const cwd = place();
   const script = file(cwd, "x.sh");
   assert.deepEqual(
@@ -72,7 +73,7 @@ test("a mere touch of a script asks nobody again", () => {
   );
 });
 
-/** Commands whose code is in a file, and the file. */
+/** Commands that run code from a file, with the file. */
 const SCRIPTS: [command: string, file: string][] = [
   ["bash x.sh", "x.sh"],
   ["sh -eu ./x.sh --fast", "x.sh"],
@@ -108,7 +109,7 @@ const SCRIPTS: [command: string, file: string][] = [
 ];
 
 for (const [command, name] of SCRIPTS) {
-  test(`${command}: its code in ${name} is changed in between`, () => {
+  test(`${command}: detects a change of ${name}`, () => {
     const cwd = place();
     const script = file(cwd, name);
     const role = /^(Makefile|package\.json|build\.rs|conftest\.py)$/.test(name) ? "project file" : "script";
@@ -117,7 +118,7 @@ for (const [command, name] of SCRIPTS) {
   });
 }
 
-test("a script in the folder that the command goes to", () => {
+test("detects a changed script in a folder that the command changes to", () => {
   const cwd = place();
   mkdirSync(join(cwd, "sub"));
   const script = file(join(cwd, "sub"), "x.sh");
@@ -125,7 +126,7 @@ test("a script in the folder that the command goes to", () => {
   assert.deepEqual(changed, [`the content of the script ${script} changed`]);
 });
 
-test("a script that is removed, and one that appears", () => {
+test("detects removed and added scripts", () => {
   const cwd = place();
   const script = file(cwd, "x.sh");
   const gone = said({ command: "bash x.sh", cwd }, () => unlinkSync(script));
@@ -135,7 +136,7 @@ test("a script that is removed, and one that appears", () => {
   assert.deepEqual(came, [`the project file ${makefile} was added`]);
 });
 
-test("a script that becomes a link to another", () => {
+test("detects a script that is replaced by a link", () => {
   const cwd = place();
   const script = file(cwd, "x.sh");
   const other = file(cwd, "other.sh");
@@ -146,7 +147,7 @@ test("a script that becomes a link to another", () => {
   assert.deepEqual(changed, [`the script ${script} now resolves to ${other} (previously ${script})`]);
 });
 
-test("a fifo in place of a script does not hang the look", () => {
+test("a FIFO in place of a script does not block", () => {
   const cwd = place();
   const script = file(cwd, "x.sh");
   const changed = said({ command: "bash x.sh", cwd }, () => {
@@ -156,7 +157,7 @@ test("a fifo in place of a script does not hang the look", () => {
   assert.deepEqual(changed, [`the permissions or owner of the script ${script} changed`]);
 });
 
-test("a program that is swapped, in place or by rename", () => {
+test("detects a program that is overwritten or replaced by a rename", () => {
   const cwd = place();
   const tool = join(cwd, "tool");
   copyFileSync("/bin/true", tool);
@@ -176,7 +177,7 @@ test("a program that is swapped, in place or by rename", () => {
   );
 });
 
-test("a program too large to read is bound by its place and times", () => {
+test("binds a program that is too large to hash by inode and timestamps", () => {
   const cwd = place();
   const tool = file(cwd, "big", "#!/bin/sh\n");
   truncateSync(tool, 40 << 20);
@@ -191,7 +192,7 @@ test("a program too large to read is bound by its place and times", () => {
   assert.deepEqual(changed, [`the content of the program ${tool} changed`]);
 });
 
-test("a program that another one on PATH comes before", () => {
+test("detects a program that is placed earlier on PATH", () => {
   const cwd = place();
   const first = join(cwd, "bin");
   mkdirSync(first);
@@ -200,7 +201,7 @@ test("a program that another one on PATH comes before", () => {
   assert.deepEqual(changed, [`the program uname now resolves to ${join(first, "uname")} (previously /usr/bin/uname)`]);
 });
 
-test("a program put before another on PATH is seen by old facts and a lookup that remembers, too", () => {
+test("detects a program placed earlier on PATH despite old facts and a cached lookup", () => {
   const cwd = place();
   const first = join(cwd, "bin");
   mkdirSync(first);
@@ -215,7 +216,7 @@ test("a program put before another on PATH is seen by old facts and a lookup tha
   ]);
 });
 
-test("an interpreter named by a script's first line", () => {
+test("detects a changed interpreter of a #! line", () => {
   const cwd = place();
   const interpreter = join(cwd, "interpreter");
   copyFileSync("/bin/true", interpreter);
@@ -225,7 +226,7 @@ test("an interpreter named by a script's first line", () => {
   assert.deepEqual(changed, [`the content of the interpreter ${interpreter} changed`]);
 });
 
-test("two programs of one name in two folders are two programs", () => {
+test("distinguishes two programs with the same name", () => {
   const cwd = place();
   for (const folder of ["a", "b"]) {
     mkdirSync(join(cwd, folder));
@@ -239,7 +240,7 @@ test("two programs of one name in two folders are two programs", () => {
   }
 });
 
-test("the working directory: a link that leads elsewhere, another folder in its place, gone", () => {
+test("detects a working directory that is relinked, replaced or removed", () => {
   const cwd = place();
   for (const folder of ["one", "two", "three"]) mkdirSync(join(cwd, folder));
   const link = join(cwd, "link");
@@ -259,7 +260,7 @@ test("the working directory: a link that leads elsewhere, another folder in its 
   assert.deepEqual(gone, [`the working directory ${one} no longer exists`]);
 });
 
-test("the environment: another value, one more, one less", () => {
+test("detects changed, added and removed environment variables", () => {
   const inherited = { LANG: "C", TERM: "xterm" };
   const changes: [Record<string, string>, string][] = [
     [{ LANG: "C", TERM: "dumb" }, "the environment variable TERM changed"],
@@ -274,7 +275,7 @@ test("the environment: another value, one more, one less", () => {
   }
 });
 
-test("input, confinement, command and folder", () => {
+test("detects a changed stdin, sandbox, command and working directory", () => {
   const none = () => {};
   assert.deepEqual(said({ command: "bash -s", stdin: "ls" }, none, { stdin: "rm -rf ~" }), [
     "the text for stdin changed",
@@ -288,7 +289,7 @@ test("input, confinement, command and folder", () => {
   ]);
 });
 
-test("past the bound on reading every further program is still bound, by its place and times", () => {
+test("beyond the read limit, binds programs by inode and timestamps", () => {
   const cwd = place();
   const names = Array.from({ length: 7 }, (_, index) => `tool-${index}`);
   for (const name of names) {
@@ -307,7 +308,7 @@ test("past the bound on reading every further program is still bound, by its pla
   assert.deepEqual(changed, [`the content of the program ${last} changed`]);
 });
 
-test("values of variables are not stored", () => {
+test("does not store the values of environment variables", () => {
   const binding = room.binding({ command: "ls", env: { API_TOKEN: "hunter2-hunter2" } });
   assert.doesNotMatch(JSON.stringify(binding), /hunter2/);
 });

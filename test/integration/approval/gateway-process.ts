@@ -1,4 +1,4 @@
-/** A gateway in a process of its own, as far as approvals go: does one thing when told to, and prints what came of it. */
+/** A process that uses approvals: performs one operation on command and prints the result. */
 import { Approvals } from "../../../src/approval/approvals.ts";
 import type { Binding } from "../../../src/approval/binding.ts";
 import type { ApprovalDecision } from "../../../src/core/approval.ts";

@@ -1,4 +1,7 @@
-/** Prints whether this process counts as a person's: `person`, or why not. Its argument: the namespace that asked. */
+/**
+ * Prints `person` if this process counts as a person's, otherwise the reason. Its argument is the PID namespace of the
+ * request.
+ */
 import { assertPerson, readAncestry } from "../../../src/approval/self-approval.ts";
 
 try {

@@ -21,7 +21,7 @@ async function gateway(): Promise<ChildProcess> {
   return child;
 }
 
-/** Both get their order before either can answer. */
+/** Sends both commands before either process can respond. */
 async function together(gateways: ChildProcess[], orders: object[]): Promise<unknown[]> {
   const answers = gateways.map((child) => once(child, "message"));
   gateways.forEach((child, index) => {
@@ -30,7 +30,7 @@ async function together(gateways: ChildProcess[], orders: object[]): Promise<unk
   return (await Promise.all(answers)).map(([answer]) => answer);
 }
 
-test("of two processes that decide at once the first wins, and the second is told by whom", async () => {
+test("of two concurrent decisions the first counts, and the second error names it", async () => {
   const here = room.approvals();
   const gateways = await Promise.all([gateway(), gateway()]);
   for (let round = 0; round < 20; round++) {
@@ -49,7 +49,7 @@ test("of two processes that decide at once the first wins, and the second is tol
   }
 });
 
-test("of two processes that use one approval at once exactly one may", async () => {
+test("of two processes that use one approval at once, exactly one succeeds", async () => {
   const here = room.approvals();
   const gateways = await Promise.all([gateway(), gateway()]);
   for (let round = 0; round < 20; round++) {
@@ -67,7 +67,7 @@ test("of two processes that use one approval at once exactly one may", async () 
   }
 });
 
-test("kill -9 between decision and use loses neither; after use it stays used", async () => {
+test("an approval survives kill -9 before its use, and stays used after it", async () => {
   const asked = room.asked({ command: "ls /killed" });
   const { id } = room.approvals().request(asked);
   const decider = await gateway();
@@ -78,7 +78,7 @@ test("kill -9 between decision and use loses neither; after use it stays used", 
   assert.equal(status, "approved");
   await killAndWait(decider);
 
-  assert.equal(room.approvals().request(asked).id, id, "asked again after the crash it is still approved");
+  assert.equal(room.approvals().request(asked).id, id, "it is still approved after the crash");
   const user = await gateway();
   user.send({ do: "consume", id, binding: asked.binding, session: "s1", thenDie: true });
   await once(user, "exit");
@@ -87,7 +87,7 @@ test("kill -9 between decision and use loses neither; after use it stays used", 
   assert.deepEqual(consumed, { ok: false, status: "used", changed: ["the approval was already used for session s1"] });
 });
 
-test("each decision and use has its entry in an unbroken audit chain", () => {
+test("audits each decision and use in an unbroken chain", () => {
   const audit = new AuditLog(room.database());
   const report = audit.verify();
   assert.equal(report.broken, null);

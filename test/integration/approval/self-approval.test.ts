@@ -27,7 +27,7 @@ after(async () => {
   room.remove();
 });
 
-/** In a file, where the policy does not see through it, and past a person who says yes to everything. */
+/** Runs a script from a file, which policy does not analyze, with an approver who approves everything. */
 let count = 0;
 async function smuggle(command: string): Promise<RunResult> {
   const name = `attempt-${++count}.sh`;
@@ -35,27 +35,27 @@ async function smuggle(command: string): Promise<RunResult> {
   return gateway.run({ command: `bash ${name}` }, { approvalTimeoutMs: 20_000 });
 }
 
-test("outside of a session a process is a person's", { skip }, () => {
+test("a process outside a session counts as a person's", { skip }, () => {
   assert.equal(execFileSync(process.execPath, [SCRIPT, pidNamespace()], { encoding: "utf8" }), "person\n");
 });
 
-/** Waits for what was left to run on its own, and prints what it found. */
+/** Waits for the detached process and prints its result. */
 const afterwards = (start: string) => `rm -f done\n${start}\nuntil [ -e done ]; do sleep 0.05; done\ncat out`;
 const detached = `${ASK} > out; touch done`;
 
-/** Ways out of a session that a command may try. */
+/** Ways in which a command may try to leave its session. */
 const ATTEMPTS: [name: string, command: string][] = [
   ["plainly", ASK],
   ["with an empty environment", `env -i ${ASK}`],
-  ["in a session of its own", `setsid --wait ${ASK}`],
+  ["in its own session", `setsid --wait ${ASK}`],
   ["under another name", `exec -a 'login -- ann' ${ASK}`],
   ["forked twice", afterwards(`( ( ${detached} ) & )`)],
   [
-    "forked twice, in a session of its own, without an environment",
+    "forked twice, in its own session, without an environment",
     afterwards(`( env -i PATH=/usr/bin:/bin setsid sh -c "${detached}" & )`),
   ],
   [
-    "as a daemon of python",
+    "as a Python daemon",
     afterwards(`python3 -c "
 import os
 if os.fork() == 0:
@@ -65,7 +65,7 @@ if os.fork() == 0:
     os._exit(0)
 os.wait()"`),
   ],
-  ["through a terminal of its own", `script -qec "${ASK}" /dev/null | tr -d '\\r'`],
+  ["in its own terminal", `script -qec "${ASK}" /dev/null | tr -d '\\r'`],
 ];
 
 for (const [name, command] of ATTEMPTS) {
@@ -75,7 +75,7 @@ for (const [name, command] of ATTEMPTS) {
   });
 }
 
-test("a command is not a person: what lives on after a background command", { skip }, async () => {
+test("a command is not a person: a process left by a background command", { skip }, async () => {
   writeFileSync(fixture.path("late.sh"), `(sleep 0.3; ${ASK} > late; touch late-done) & exit 0`);
   const session = await gateway.start({ command: "bash late.sh" });
   await session.wait();
@@ -83,7 +83,7 @@ test("a command is not a person: what lives on after a background command", { sk
   assert.equal(stdout, INSIDE);
 });
 
-test("a command is not a person: in a process namespace of its own", { skip }, async (context) => {
+test("a command is not a person: in its own PID namespace", { skip }, async (context) => {
   const unshare = ["-Urpf", "--mount-proc"];
   if (spawnSync("unshare", [...unshare, "true"]).status !== 0) return context.skip("unshare is not allowed here");
   const { stdout } = await smuggle(`unshare ${unshare.join(" ")} ${ASK}`);
@@ -93,7 +93,7 @@ test("a command is not a person: in a process namespace of its own", { skip }, a
   );
 });
 
-test("a command is not a person: with another /proc over the real one", { skip }, async (context) => {
+test("a command is not a person: with another file system over /proc", { skip }, async (context) => {
   if (spawnSync("unshare", ["-Urm", "true"]).status !== 0) return context.skip("unshare is not allowed here");
   const { stdout } = await smuggle(`unshare -Urm sh -c "mount -t tmpfs none /proc && ${ASK}"`);
   assert.match(
@@ -102,7 +102,7 @@ test("a command is not a person: with another /proc over the real one", { skip }
   );
 });
 
-test("sallyport approve, deny, allow remove inside a session change nothing", { skip }, async () => {
+test("rejects sallyport approve, deny and allow remove inside a session", { skip }, async () => {
   const approvals = room.approvals();
   const { id } = approvals.request(room.asked({ command: "ls /inside" }));
   const other = approvals.request(room.asked({ command: "ls /granted" }));

@@ -27,7 +27,7 @@ before(() => {
 });
 after(() => fixture.close());
 
-/** A gateway that asks for everything, and a person who is up to something the first time. */
+/** Opens a gateway that requires approval for everything. `mischief` runs before each approval. */
 async function opened(mischief: (approval: Approval, time: number) => void, options: GatewayOptions = {}) {
   const asked: Approval[] = [];
   const gateway = await fixture.open({
@@ -48,7 +48,7 @@ function changesIn(gateway: Gateway, approval: Approval | undefined): string[] {
   return (entry?.detail as { changed?: string[] } | undefined)?.changed ?? [];
 }
 
-test("a script changed between the yes and the launch is asked about again", async () => {
+test("a script changed between approval and launch requires a new approval", async () => {
   const script = fixture.path("build.sh");
   writeFileSync(script, "echo harmless\n");
   const { gateway, asked } = await opened((_, time) => {
@@ -56,13 +56,13 @@ test("a script changed between the yes and the launch is asked about again", asy
   });
   const result = await gateway.run({ command: "bash build.sh" });
   assert.equal(asked.length, 2);
-  assert.equal(result.stdout, "evil\n"); // only because the person said yes to that, too
+  assert.equal(result.stdout, "evil\n"); // It ran only because the new request was approved, too.
   assert.match(changesIn(gateway, asked[0]).join(), /content of the script .*build\.sh changed/);
   assert.equal(gateway.approvals.get(asked[0]?.id ?? "").status, "approved");
   assert.equal(gateway.approvals.get(asked[1]?.id ?? "").status, "used");
 });
 
-test("what keeps changing is refused in the end, and never runs", async () => {
+test("a command that keeps changing is denied and never runs", async () => {
   const script = fixture.path("restless.sh");
   writeFileSync(script, "touch ran\n");
   const { gateway, asked } = await opened((_, time) => writeFileSync(script, `touch ran # ${time}\n`));
@@ -73,7 +73,7 @@ test("what keeps changing is refused in the end, and never runs", async () => {
   assert.equal(existsSync(fixture.path("ran")), false);
 });
 
-test("a swapped executable is asked about again", async () => {
+test("a replaced executable requires a new approval", async () => {
   const program = fixture.path("tool");
   const write = (text: string) => {
     writeFileSync(`${program}.new`, `#!/bin/sh\necho ${text}\n`);
@@ -89,7 +89,7 @@ test("a swapped executable is asked about again", async () => {
   assert.match(changesIn(gateway, asked[0]).join(), /content of the program .*tool changed/);
 });
 
-test("a working directory that leads elsewhere is asked about again", async () => {
+test("a relinked working directory requires a new approval", async () => {
   mkdirSync(fixture.path("one"), { recursive: true });
   mkdirSync(fixture.path("two"), { recursive: true });
   symlinkSync("one", fixture.path("here"));
@@ -104,14 +104,14 @@ test("a working directory that leads elsewhere is asked about again", async () =
   assert.match(changesIn(gateway, asked[0]).join(), /working directory/);
 });
 
-test("an approval is good for one run", async () => {
+test("an approval is valid for one run", async () => {
   const { gateway, asked } = await opened(() => {});
   await gateway.run({ command: "echo once" });
   await gateway.run({ command: "echo once" });
   assert.equal(asked.length, 2);
 });
 
-test("nothing lifts a hard block: no approval, rule, allowlist, permission or mode", async () => {
+test("no approval, rule, allowlist, permission or mode overrides a hard block", async () => {
   let asked = 0;
   const gateway = await fixture.open({
     policy: {
@@ -136,7 +136,7 @@ test("nothing lifts a hard block: no approval, rule, allowlist, permission or mo
   }
   assert.equal(asked, 0);
   const entries = gateway.audit.search({ outcome: "blocked", limit: 10 });
-  assert.equal(entries.length, 5, "every attempt is in the audit");
+  assert.equal(entries.length, 5, "every attempt is audited");
 });
 
 test("a command cannot approve another through the library either", async () => {
@@ -167,7 +167,7 @@ test("a command cannot approve another through the library either", async () => 
   assert.equal(readFileSync(script, "utf8").includes("decide"), true);
 });
 
-test("a pending request and its later yes survive the gateway that asked", async () => {
+test("a pending request and its approval survive the gateway that made it", async () => {
   const first = await fixture.open({ policy: { ask: "always" }, approve: undefined as never });
   const { approvalId, status } = await first.run({ command: "echo later" }, { approvalTimeoutMs: 1 });
   assert.equal(status, "pending");
@@ -178,7 +178,7 @@ test("a pending request and its later yes survive the gateway that asked", async
   assert.deepEqual([result.status, result.stdout, result.approvalId], ["completed", "later\n", approvalId]);
 });
 
-test("a no goes back to the agent with its reason", async () => {
+test("a denial returns its reason to the agent", async () => {
   const gateway = await fixture.open({
     policy: { ask: "always" },
     approve: async () => ({ decision: "deny", who: "tester", reason: "not on a Sunday" }),
@@ -188,10 +188,10 @@ test("a no goes back to the agent with its reason", async () => {
   assert.match(result.error?.message ?? "", /Denied by tester: not on a Sunday/);
 });
 
-/** A look at the files is good for a second. */
+/** Configuration files are read again after a second. */
 const RELOADED_MS = 1100;
 
-test("what was forbidden while a person thought it over does not run, whatever they say", async () => {
+test("a command that policy denies while it is pending does not run after its approval", async () => {
   const configuration = join(fixture.folder, "forbids.json");
   writeFileSync(configuration, JSON.stringify({ ask: "always" }));
   const gateway = await fixture.open({
@@ -209,7 +209,7 @@ test("what was forbidden while a person thought it over does not run, whatever t
   assert.equal(existsSync(fixture.path("forbidden")), false);
 });
 
-test("who must approve follows the configuration without a restart", async () => {
+test("a changed quorum applies without a restart", async () => {
   const configuration = join(fixture.folder, "quorum.json");
   writeFileSync(configuration, JSON.stringify({ ask: "always" }));
   const gateway = await fixture.open({ configuration, policy: {} });
@@ -224,7 +224,7 @@ test("who must approve follows the configuration without a restart", async () =>
   assert.equal(Date.parse(approval.expiresAt) - Date.parse(approval.createdAt), 60_000);
 });
 
-test("a file the output would go to is shown, and an approval without it is not good for it", async () => {
+test("the log file is shown, and an approval without it does not cover it", async () => {
   const { gateway, asked } = await opened(() => {});
   const pending = await fixture.open({ policy: { ask: "always" }, approve: async () => null });
   const first = await pending.run({ command: "echo out" }, { approvalTimeoutMs: 1 });
@@ -235,8 +235,8 @@ test("a file the output would go to is shown, and an approval without it is not 
   assert.equal(gateway.approvals.get(first.approvalId ?? "").status, "approved");
 });
 
-test("a program of the workspace is not granted for good where the workspace is a link, either", async () => {
-  // Not below /tmp: what lies there is not granted in any case.
+test("a program in the workspace is not grantable when the workspace is a link", async () => {
+  // Not below /tmp, where no program is grantable.
   const real = mkdtempSync(fileURLToPath(new URL("workspace-", import.meta.url)));
   const link = join(fixture.folder, "linked");
   symlinkSync(real, link);

@@ -86,7 +86,7 @@ function environment(count: number, length: number): Record<string, string> {
 }
 
 for (const [name, request, type, message] of CANNOT_START) {
-  test(`${name} is ${type}, with a way out`, async () => {
+  test(`${name} fails with ${type} and a recovery hint`, async () => {
     const result = await gateway.run(request);
     assert.deepEqual([result.status, result.exitCode, result.signal, result.error?.type], ["failed", null, null, type]);
     assert.match(result.error?.message ?? "", message);
@@ -97,12 +97,12 @@ for (const [name, request, type, message] of CANNOT_START) {
   });
 }
 
-test("a script without an interpreter line is run by sh, as shells do", async () => {
+test("a script without a #! line is run by sh", async () => {
   const result = await gateway.run({ command: "./no-interpreter", args: ["yes"] });
   assert.equal(result.stdout, "run by sh: yes\n");
 });
 
-test("a working directory nobody may enter is told from a missing one", async (t) => {
+test("distinguishes an inaccessible working directory from a missing one", async (t) => {
   if (process.getuid?.() === 0) return t.skip("root may enter every folder");
   chmodSync(fixture.path("folder"), 0);
   const result = await gateway.run({ command: "true", cwd: "folder" });
@@ -146,19 +146,19 @@ const REFUSED: [string, unknown, RegExp][] = [
 ];
 
 for (const [name, request, message] of REFUSED) {
-  test(`${name} is refused with the option named`, async () => {
+  test(`rejects ${name} and names the option`, async () => {
     await assert.rejects(gateway.run(request as RunRequest), (error: SallyportError) => {
       assert.ok(error instanceof SallyportError, String(error));
       assert.equal(error.type, "InvalidRequest");
       assert.match(error.message, message);
-      assert.ok(error.message.length < 1000, "a bounded message");
+      assert.ok(error.message.length < 1000, "the message is short");
       assertTeaches(error);
       return true;
     });
   });
 }
 
-test("far too much of everything is refused before it is sent", async () => {
+test("rejects an oversized request before it is sent", async () => {
   const wide = "€".repeat(6 << 20);
   await assert.rejects(gateway.run({ command: "cat", stdin: { text: wide }, args: ["€".repeat(6 << 20)] }), {
     type: "ArgumentsTooLong",
@@ -166,7 +166,7 @@ test("far too much of everything is refused before it is sent", async () => {
   await assert.rejects(gateway.run({ command: "x".repeat(9 << 20) }), { type: "ArgumentsTooLong" });
 });
 
-test("an unknown id, an ambiguous prefix and a taken name are told apart", async () => {
+test("distinguishes an unknown id, an ambiguous prefix and a name in use", async () => {
   const first = await gateway.run({ command: "true", name: "taken" });
   const second = await gateway.run({ command: "true" });
   let common = 0;
@@ -201,7 +201,7 @@ test("an unknown id, an ambiguous prefix and a taken name are told apart", async
 });
 
 for (const reference of [undefined, null, 5, {}, Symbol("x"), ["nobody"]]) {
-  test(`a reference that is ${typeof reference} ${String(reference)} is not found, with a type`, () => {
+  test(`a reference that is ${typeof reference} ${String(reference)} is not found`, () => {
     assert.throws(() => gateway.session(reference as string), { name: "SallyportError", type: "SessionNotFound" });
   });
 }
@@ -218,7 +218,7 @@ for (const options of [
   { graceMs: Number.NaN },
   { graceMs: "5" },
 ]) {
-  test(`a kill with ${Object.entries(options)} is refused and disturbs nothing`, async () => {
+  test(`rejects a kill with ${Object.entries(options)} without effect on the session`, async () => {
     const session = await gateway.start({ command: "sleep 30" });
     await assert.rejects(session.kill(options as never), (error: SallyportError) => {
       assert.equal(error.type, "InvalidRequest", String(error));

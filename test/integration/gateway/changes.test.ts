@@ -8,13 +8,13 @@ import { until } from "../../fixtures/until.ts";
 const fixture = new GatewayFixture();
 after(() => fixture.close());
 
-/** Reads on until nothing is left to read. */
+/** Reads changes until there are no more. */
 function readOn(gateway: Gateway, from: Position, limit?: number): { changes: Change[]; position: Position } {
   const changes: Change[] = [];
   let position = from;
   for (let more = true; more; ) {
     const list = gateway.changes.since(position, limit === undefined ? {} : { limit });
-    assert.ok(list, "the position is good");
+    assert.ok(list, "the position is valid");
     changes.push(...list.changes);
     ({ position, more } = list);
   }
@@ -27,11 +27,11 @@ function brief(change: Change): string {
   return `${change.session.name} ${change.session.status}`;
 }
 
-test("what another gateway does is told, each thing as it is by now", async () => {
+test("reports changes of another gateway in their current state", async () => {
   const [watcher, other] = [await fixture.open(), await fixture.open({ agent: "other" })];
   const before = watcher.changes.head();
   const stamp = watcher.changes.stamp();
-  assert.equal(watcher.changes.stamp(), stamp, "nothing happened");
+  assert.equal(watcher.changes.stamp(), stamp, "nothing changed");
 
   const session = await other.start({ command: "sleep 60", name: "sleeper" });
   assert.notEqual(watcher.changes.stamp(), stamp);
@@ -52,29 +52,29 @@ test("what another gateway does is told, each thing as it is by now", async () =
   const removed = readOn(watcher, ended.position);
   assert.deepEqual(removed.changes.map(brief), [`removed ${session.id}`]);
 
-  // Who was away all the time hears what is left of it.
+  // A reader that starts at the old position gets the remaining changes.
   assert.deepEqual(readOn(watcher, before).changes.map(brief), [`removed ${session.id}`]);
 });
 
-test("a session whose leftovers end at last is told of once more", async () => {
+test("reports a session again when its leftover processes exit", async () => {
   const gateway = await fixture.open();
   const session = await gateway.start({ command: "sleep 60 & echo $!" });
-  await until("its main process has ended", () => session.info().lingering);
+  await until("the main process has exited", () => session.info().lingering);
   const { position } = readOn(gateway, gateway.changes.head());
   await session.kill({ signal: "SIGKILL" });
-  await until("it is told", () =>
+  await until("the change is reported", () =>
     readOn(gateway, position).changes.some((each) => each.type === "session" && !each.session.lingering),
   );
 });
 
-test("approvals are told of as they are asked for, decided and used", async () => {
+test("reports approvals when they are requested, decided and used", async () => {
   const gateway = await fixture.open({
     approve: async () => null,
     policy: { scope: "anywhere", sandbox: "off", ask: "always" },
   });
   const from = gateway.changes.head();
   const run = gateway.run({ command: "true" });
-  await until("it is asked for", () => gateway.approvals.list({ status: "pending" }).length === 1);
+  await until("approval is requested", () => gateway.approvals.list({ status: "pending" }).length === 1);
   const asked = readOn(gateway, from);
   assert.deepEqual(asked.changes.map(brief), ["approval pending"]);
   const [pending] = gateway.approvals.list({ status: "pending" });
@@ -85,16 +85,20 @@ test("approvals are told of as they are asked for, decided and used", async () =
   assert.equal(used.filter((each) => each.endsWith("completed")).length, 1);
 });
 
-test("however little is read at a time, nothing is left out and nothing told twice", async () => {
+test("reading in small pages returns every change exactly once", async () => {
   const gateway = await fixture.open();
   const from = gateway.changes.head();
   const results = await Promise.all(Array.from({ length: 40 }, () => gateway.run({ command: "true" })));
   for (const limit of [1, 3, 7, 500]) {
     const { changes } = readOn(gateway, from, limit);
     const told = changes.flatMap((each) => (each.type === "session" ? [each.session] : []));
-    assert.deepEqual(told.map(({ id }) => id).sort(), results.map(({ id }) => id).sort(), "each once");
+    assert.deepEqual(
+      told.map(({ id }) => id).sort(),
+      results.map(({ id }) => id).sort(),
+      "each change is reported once",
+    );
     assert.ok(told.every(({ status }) => status === "completed"));
-    // From the position of any of them on, exactly the rest is told.
+    // Reading from the position of any change returns exactly the changes after it.
     const middle = changes[Math.floor(changes.length / 2)];
     assert.ok(middle);
     const rest = readOn(gateway, middle.position, limit).changes;
@@ -103,7 +107,7 @@ test("however little is read at a time, nothing is left out and nothing told twi
   }
 });
 
-test("an agent's own view has its own only", async () => {
+test("an agent's view contains only its own changes", async () => {
   const [first, second] = [await fixture.open({ agent: "first" }), await fixture.open({ agent: "second" })];
   const from = first.changes.head();
   await first.run({ command: "true" });
@@ -113,7 +117,7 @@ test("an agent's own view has its own only", async () => {
   assert.equal(readOn(second, from).changes.length, 2);
 });
 
-test("a position survives its gateway; one of another folder, or from too long ago, is refused", async () => {
+test("a position outlives its gateway; one that is foreign or too old is rejected", async () => {
   const gateway = await fixture.open();
   const from = gateway.changes.head();
   await gateway.run({ command: "true", name: "told-later" });

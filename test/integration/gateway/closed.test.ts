@@ -5,7 +5,7 @@ import { GatewayFixture } from "../../fixtures/gateway.ts";
 const fixture = new GatewayFixture();
 after(() => fixture.close());
 
-test("a gateway that was closed says so, and may be closed again", async () => {
+test("a closed gateway rejects calls and can be closed again", async () => {
   const gateway = await fixture.open();
   await gateway.close();
   await gateway.close();

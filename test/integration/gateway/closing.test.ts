@@ -10,11 +10,11 @@ before(() => {
 });
 after(() => fixture.close());
 
-test("closing lets a run in flight go on, and its promise resolve as running", async () => {
+test("closing resolves a pending run as running, and the command continues", async () => {
   const gateway = await fixture.open();
   const go = fixture.path("go");
   const running = gateway.run({ command: `echo begun; until [ -e ${go} ]; do sleep 0.02; done; echo done` });
-  await until("it has begun", async () => (await gateway.list())[0]?.streams.stdout?.bytes === 6);
+  await until("the command has started", async () => (await gateway.list())[0]?.streams.stdout?.bytes === 6);
   await gateway.close();
   const { status, stdout, exitCode, id } = await running;
   assert.deepEqual([status, stdout, exitCode], ["running", "begun\n", null]);
@@ -25,7 +25,7 @@ test("closing lets a run in flight go on, and its promise resolve as running", a
   assert.equal((await other.session(id).logs()).text, "begun\ndone\n");
 });
 
-test("what still waits when the gateway is closed is told so", async () => {
+test("pending waits fail when the gateway is closed", async () => {
   const gateway = await fixture.open();
   const session = await gateway.start({ command: "sleep 60" });
   const waiting = session.wait();
@@ -36,7 +36,7 @@ test("what still waits when the gateway is closed is told so", async () => {
   await (await fixture.open()).session(session.id).kill();
 });
 
-test("the end of what another gateway started and left is noticed without being asked for", async () => {
+test("records the exit of a session that another gateway left running", async () => {
   const watching = await fixture.open();
   const leaving = await fixture.open({ attach: false });
   const { id } = await leaving.start({ command: "sleep 0.2" });
@@ -44,13 +44,13 @@ test("the end of what another gateway started and left is noticed without being 
   const told: string[] = [];
   while (!told.includes(id)) {
     const item = await watching.work.next({ worker: "test", timeoutMs: 60_000 });
-    assert.ok(item, "nobody was told");
+    assert.ok(item, "no work item was queued");
     told.push((item.payload as { session_id: string }).session_id);
     watching.work.ack(item.id, item.lease);
   }
 });
 
-test("an end is in every answer as soon as the run has resolved", async () => {
+test("every view shows the exit as soon as the run has resolved", async () => {
   const gateway = await fixture.open();
   const { id } = await gateway.run({ command: "true" });
   assert.equal(gateway.audit.search({ session: id, kind: "exit" }).length, 1);

@@ -25,7 +25,7 @@ interface Died {
   stderr: string;
 }
 
-/** Not waited for in a standstill: the others' patience would run out meanwhile. */
+/** Runs asynchronously, so that the concurrent tests do not time out. */
 function dieAt(step: string, manner: string, command: string): Promise<Died> {
   const args = [DIES_AT, fixture.state, fixture.workspace, step, manner, command];
   return new Promise((resolve) => {
@@ -35,18 +35,18 @@ function dieAt(step: string, manner: string, command: string): Promise<Died> {
   });
 }
 
-/** Leaves a line in a file each time it runs. The second form cannot be analysed, so a person is asked. */
+/** Commands that append a line to a file. The second one cannot be analyzed and requires approval. */
 const COMMANDS: [string, (file: string) => string][] = [
   ["an allowed command", (file) => `echo ran >> ${file}`],
   ["an approved command", (file) => `eval "$(printf 'echo ran >> ${file}')"`],
 ];
 
-// Side by side: what was recorded but never claimed is given up only after a while.
-describe("a gateway that dies", { concurrency: 4 }, () => {
+// Concurrent, because a session that was recorded but never launched is given up only after 10 s.
+describe("a killed gateway", { concurrency: 4 }, () => {
   for (const manner of ["foreground", "background"]) {
     for (const [what, commandFor] of COMMANDS) {
       for (const step of STEPS) {
-        test(`the gateway dies at "${step}" of ${what} in the ${manner}`, async () => {
+        test(`killed at "${step}" of ${what} in the ${manner}`, async () => {
           const file = fixture.path(`${manner}-${what.replaceAll(" ", "-")}-${step}`);
           const command = commandFor(file);
           const child = await dieAt(step, manner, command);
@@ -57,9 +57,9 @@ describe("a gateway that dies", { concurrency: 4 }, () => {
           const entries = gateway.audit.search({ text: file, limit: 50 });
           const runs = entries.filter(({ kind }) => kind === "run");
           const sessions = new Set(runs.map(({ session }) => session));
-          await until("the command is over", () => [...sessions].every((id) => id === null || settled(id)), 60_000);
+          await until("the command has ended", () => [...sessions].every((id) => id === null || settled(id)), 60_000);
 
-          // No run without its audit entry, and none twice.
+          // Every run has one audit entry, and none runs twice.
           const times = existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean).length : 0;
           assert.ok(times <= runs.length, `ran ${times} times with ${runs.length} entries`);
           assert.ok(times <= 1);
@@ -67,13 +67,13 @@ describe("a gateway that dies", { concurrency: 4 }, () => {
             const info = gateway.session(id ?? "").info();
             assert.ok(["completed", "failed"].includes(info.status), info.status);
             assert.equal(info.status === "completed", times === 1);
-            // Exactly one callback for a background session that ended, none for others.
+            // A background session that ended has exactly one callback, others have none.
             const callbacks = gateway.work
               .list({ state: "all", limit: 1000 })
               .filter(({ key }) => key.includes(info.id));
             assert.equal(callbacks.length, manner === "background" ? 1 : 0);
           }
-          // No approval used twice: what was used names the one session it was used for.
+          // No approval is used twice: a used one names its session.
           const approvals = gateway.approvals
             .list({ limit: 1000 })
             .filter(({ request }) => request.command.text.includes(file));
@@ -88,12 +88,12 @@ describe("a gateway that dies", { concurrency: 4 }, () => {
   }
 });
 
-/** Whatever the dead gateway left is settled by whoever looks. */
+/** Opening a gateway settles the sessions that the killed gateway left. */
 function settled(id: string): boolean {
   return gateway.session(id).info().status !== "running";
 }
 
-test("what died after it was approved but before it ran can be asked for again and runs once", async () => {
+test("a command killed after approval but before launch can be requested again and runs once", async () => {
   const file = fixture.path("again");
   const command = `eval "$(printf 'echo ran >> ${file}')"`;
   assert.equal((await dieAt("authorized", "foreground", command)).signal, "SIGKILL");

@@ -42,7 +42,7 @@ function fill(): void {
   writeFileSync(ballast, Buffer.alloc(free()));
 }
 
-/** Whether its end found no room in the table. */
+/** Reports whether the exit could not be stored for lack of space. */
 function isUnmarked(id: string): boolean {
   const database = new DatabaseSync(join(fixture.state, "sallyport.db"), { readOnly: true });
   const row = database.prepare("SELECT status FROM sessions WHERE id = ?").get(id);
@@ -50,13 +50,13 @@ function isUnmarked(id: string): boolean {
   return row?.status === "running";
 }
 
-/** A removed file takes its room until the last keeper has closed it. */
+/** A removed file uses space until the last keeper has closed it. */
 async function empty(...paths: string[]): Promise<void> {
   for (const path of [ballast, ...paths]) rmSync(path, { force: true });
-  await until("there is room again", () => free() > MIB);
+  await until("there is space again", () => free() > MIB);
 }
 
-test("a full disk costs output, never the command, and the loss is counted", { skip }, async () => {
+test("on a full disk the command runs, and lost output is counted", { skip }, async () => {
   const written = 12 * MIB;
   for (const capture of ["apart", "merged"] as const) {
     const command = `head -c ${written} /dev/zero | tr '\\0' x; echo after >&2; exit 7`;
@@ -77,9 +77,9 @@ test("a full disk costs output, never the command, and the loss is counted", { s
   }
 });
 
-test("sessions can be listed, read and ended while the disk is full", { skip }, async () => {
+test("sessions can be listed, read and killed while the disk is full", { skip }, async () => {
   const session = await gateway.start({ command: "echo up; sleep 60", name: "on-full-disk" });
-  await until("it is up", async () => (await session.logs()).text === "up\n");
+  await until("the command is running", async () => (await session.logs()).text === "up\n");
   const short = await gateway.start({ command: "sleep 0.2; exit 3", name: "ends-on-full-disk" });
   fill();
   const ended = await short.wait();
@@ -93,7 +93,7 @@ test("sessions can be listed, read and ended while the disk is full", { skip }, 
   assert.equal(other.session("ends-on-full-disk").info().exitCode, 3);
 });
 
-test("a command that cannot be recorded is refused with a typed error, and later ones run", { skip }, async () => {
+test("rejects a command that cannot be recorded, and runs later ones", { skip }, async () => {
   fill();
   const outcomes = new Set<string>();
   for (let i = 0; i < 60; i++) {
@@ -113,7 +113,7 @@ test("a command that cannot be recorded is refused with a typed error, and later
   assert.equal((await gateway.run({ command: "echo room again" })).stdout, "room again\n");
 });
 
-test("a gateway opened on a full disk says what is wrong, or works", { skip }, async () => {
+test("opening a gateway on a full disk works or reports the cause", { skip }, async () => {
   fill();
   const opened = await fixture.open().then(
     () => "open",
@@ -126,7 +126,7 @@ test("a gateway opened on a full disk says what is wrong, or works", { skip }, a
   await empty();
 });
 
-test("cleaning makes room on a full disk, also where keepers let go of the files a moment later", {
+test("cleaning frees space on a full disk, even when keepers close the files later", {
   skip,
 }, async () => {
   const held: number[] = [];
@@ -141,14 +141,14 @@ test("cleaning makes room on a full disk, also where keepers let go of the files
   await empty();
 });
 
-/** Writes two megabytes, and ends when told: not before the disk is full. */
+/** Writes 2 MiB and exits on command, after the disk is full. */
 function filling(name: string): Promise<SessionHandle> {
   return gateway.start({ command: `head -c ${2 * MIB} /dev/zero; ${WAIT}; exit 3`, name });
 }
 
-test("what could not be removed from a full disk has ended all the same, as it did", { skip }, async () => {
+test("a session that cannot be removed from a full disk keeps its exit state", { skip }, async () => {
   const session = await filling("stuck");
-  await until("all of it is there", () => (session.info().streams.stdout?.bytes ?? 0) === 2 * MIB);
+  await until("all output is written", () => (session.info().streams.stdout?.bytes ?? 0) === 2 * MIB);
   const log = openSync(join(fixture.sessionFolder(session.id), "stdout"), "r"); // its room stays taken
   fill();
   writeFileSync(GO, "");
@@ -165,21 +165,21 @@ test("what could not be removed from a full disk has ended all the same, as it d
   rmSync(GO);
 });
 
-test("what filled the disk and ended there can be removed, by its name and by cleaning", { skip }, async () => {
+test("a session that filled the disk can be removed by name and by cleaning", { skip }, async () => {
   for (const remove of [
     (name: string) => gateway.session(name).remove(),
     () => gateway.clean({ maxCount: 1 }).then(({ removed }) => assert.ok(removed.length > 0)),
   ]) {
     const session = await filling("filler");
     const newer = await gateway.start({ command: WAIT, name: "newer" });
-    await until("all of it is there", () => (session.info().streams.stdout?.bytes ?? 0) === 2 * MIB);
+    await until("all output is written", () => (session.info().streams.stdout?.bytes ?? 0) === 2 * MIB);
     fill();
     writeFileSync(GO, "");
     await session.wait();
     await newer.wait();
     assert.ok(isUnmarked(session.id));
     await remove("filler");
-    await until("there is room again", () => free() > MIB);
+    await until("there is space again", () => free() > MIB);
     assert.throws(() => gateway.session("filler").info(), { type: "SessionNotFound" });
     await empty();
     await newer.remove();

@@ -7,12 +7,12 @@ import { GatewayFixture } from "../../fixtures/gateway.ts";
 const fixture = new GatewayFixture();
 after(() => fixture.close());
 
-test("rows that are found to have ended leave no gap in a page, and end no list", async () => {
+test("sessions found to have ended leave no gap in a page and do not end the list", async () => {
   const gateway = await fixture.open();
   const living = await gateway.start({ command: "sleep 1000" });
   for (let n = 0; n < 3; n++) await gateway.run({ command: "true" });
   const database = new DatabaseSync(join(fixture.state, "sallyport.db"), { timeout: 20_000 });
-  // As they are while their end has not been written down yet.
+  // The state of rows whose exit has not been recorded yet.
   const unsettle = () => database.exec("UPDATE sessions SET status = 'running', record = NULL, ended_ms = NULL");
   try {
     unsettle();

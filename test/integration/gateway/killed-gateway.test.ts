@@ -10,7 +10,7 @@ import { assertWritten, type Writing, writingRequest } from "../../fixtures/writ
 
 const ROUNDS = Number(process.env.SOAK_ROUNDS ?? 12);
 const COMMANDS = 200;
-/** A row whose gateway died before the launch is given up after 10 s. */
+/** A session whose gateway was killed before the launch is given up after 10 s. */
 const GIVEN_UP_MS = 60_000;
 
 const fixture = new GatewayFixture();
@@ -22,7 +22,7 @@ function below(limit: number): number {
   return Math.floor(Math.random() * limit);
 }
 
-/** Most run on when the gateway is killed, some are long over, some write a lot. */
+/** Most commands run when the gateway is killed, some have already exited, some write much output. */
 function writings(round: number): Writing[] {
   return Array.from({ length: COMMANDS }, (_, index) => {
     const name = `round-${round}-${index}`;
@@ -43,7 +43,7 @@ function writings(round: number): Writing[] {
   });
 }
 
-/** A random moment of the launching, however fast this machine is. */
+/** Returns a random time during the launches, relative to the speed of this machine. */
 async function someHaveBegun(round: number, count: number): Promise<void> {
   const begun = () =>
     readdirSync(notes).filter((name) => name.startsWith(`round-${round}-`) && name.endsWith(".began"));

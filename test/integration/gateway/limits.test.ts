@@ -11,7 +11,7 @@ import { childrenOf, send, zygotesOf } from "../../fixtures/processes.ts";
 import { until } from "../../fixtures/until.ts";
 
 const root = process.getuid?.() === 0;
-/** A user that owns nothing else, so that its count of processes is ours alone. */
+/** A user without other processes, so that the process limit counts only this test's. */
 const NOBODY_ELSE = 54_321;
 
 interface Failure {
@@ -19,7 +19,7 @@ interface Failure {
   recovery: { action: string; hint: string }[];
 }
 
-test("out of processes: the caller is told, and what runs goes on", {
+test("reports exhausted processes, and running commands continue", {
   skip: root ? false : "needs root, to be another user",
 }, async (t) => {
   const fixture = new GatewayFixture();
@@ -49,7 +49,7 @@ test("out of processes: the caller is told, and what runs goes on", {
       failures.push(error as unknown as Failure);
     }
   }
-  assert.equal(failures.length, 3, "the limit was never met");
+  assert.equal(failures.length, 3, "the limit was never reached");
   assert.ok(running.length > 5, `only ${running.length} started`);
   for (const { type, recovery } of failures) {
     assert.equal(type, "SpawnFailed");
@@ -64,7 +64,7 @@ test("out of processes: the caller is told, and what runs goes on", {
   await other.close();
 });
 
-/** Its own limit; null: it has ended meanwhile. */
+/** Returns the limit of a process, or null when it has exited. */
 function openFilesOf(pid: number): number | null {
   try {
     return Number(/^Max open files +(\d+)/m.exec(readFileSync(`/proc/${pid}/limits`, "latin1"))?.[1]);
@@ -73,7 +73,7 @@ function openFilesOf(pid: number): number | null {
   }
 }
 
-test("out of descriptors: the caller is told, and with more of them all is well again", async (t) => {
+test("reports exhausted file descriptors and recovers when there are more", async (t) => {
   const fixture = new GatewayFixture();
   t.after(() => fixture.close());
   const gateway = await fixture.open();
@@ -81,8 +81,8 @@ test("out of descriptors: the caller is told, and with more of them all is well 
   const [zygote = 0] = zygotesOf(fixture.state);
   const limit = async (count: number) => {
     execFileSync("prlimit", ["--pid", String(zygote), `--nofile=${count}:4096`]);
-    // Keepers forked ahead still have the old limit, whatever their title is by now; only the one at work is left.
-    await until("all others have it", () => {
+    // Idle keepers were forked with the old limit. Only the busy one may keep it.
+    await until("all other keepers have the limit", () => {
       const old = childrenOf(zygote).filter(({ pid, state, title }) => {
         return state !== "Z" && !title.startsWith(`keeper: ${before.name} `) && openFilesOf(pid) !== count;
       });
@@ -90,7 +90,7 @@ test("out of descriptors: the caller is told, and with more of them all is well 
       return old.length === 0;
     });
   };
-  // What the zygote holds, and one for the connection of a caller: too few for the streams of a command.
+  // The zygote's descriptors and one for a connection: too few for the streams of a command.
   const least = readdirSync(`/proc/${zygote}/fd`).length + 1;
   for (const count of [least, least + 2, least + 4]) {
     await limit(count);
@@ -105,11 +105,11 @@ test("out of descriptors: the caller is told, and with more of them all is well 
   await limit(1024);
   await until("commands run again", async () => (await gateway.run({ command: "true" })).status === "completed");
   await before.write("still here\n");
-  await until("it answers", async () => (await before.logs()).text === "still here\n");
+  await until("the keeper responds", async () => (await before.logs()).text === "still here\n");
   await before.kill();
 });
 
-test("a host without a descriptor left is told, and lives", async (t) => {
+test("reports a host process without free file descriptors, which survives", async (t) => {
   const fixture = new GatewayFixture();
   t.after(() => fixture.close());
   const program = fileURLToPath(new URL("../../fixtures/out-of-descriptors.ts", import.meta.url));
@@ -120,15 +120,15 @@ test("a host without a descriptor left is told, and lives", async (t) => {
     [ran, ranAgain, read, readAgain],
     ["KeeperUnavailable", "completed", "ResourceLimitExceeded", "kept\n"],
   );
-  // Who cannot look must not call it lost.
+  // A gateway that cannot check a session must not report it as lost.
   assert.deepEqual(others, ["ResourceLimitExceeded", "ResourceLimitExceeded", "running", "killed"]);
 });
 
-test("a command may use as many descriptors as its caller's limit allows, and starts with three", async (t) => {
+test("a command inherits the descriptor limit and starts with three descriptors", async (t) => {
   const fixture = new GatewayFixture();
   t.after(() => fixture.close());
   const gateway = await fixture.open();
   const { stdout } = await gateway.run({ command: "ls", args: ["/proc/self/fd"] });
-  // 3 is ls's own view of the folder.
+  // Descriptor 3 is the folder that ls reads.
   assert.deepEqual(stdout.trim().split("\n"), ["0", "1", "2", "3"]);
 });

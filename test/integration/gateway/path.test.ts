@@ -26,7 +26,7 @@ async function openWith(path: string | undefined, options: GatewayOptions = {}) 
 }
 
 for (const path of [":/usr/bin:/bin", "/nowhere::/usr/bin:/bin", "bin:/usr/bin:/bin", ".:/usr/bin", "", undefined]) {
-  test(`PATH ${path ?? "unset"}: a file of the workspace never runs as the program that was judged`, async () => {
+  test(`PATH ${path ?? "unset"}: a file of the workspace never runs as the checked program`, async () => {
     const gateway = await openWith(path);
     for (const args of [undefined, []]) {
       const { status, stdout } = await gateway.run({ command: "date", ...(args ? { args } : {}) });
@@ -36,7 +36,7 @@ for (const path of [":/usr/bin:/bin", "/nowhere::/usr/bin:/bin", "bin:/usr/bin:/
   });
 }
 
-test("nor by a PATH that a caller may give", async () => {
+test("nor with a PATH given by the caller", async () => {
   const gateway = await openWith("/usr/bin:/bin");
   const { status, stdout } = await gateway.run({ command: "date", env: { PATH: "bin::/usr/bin" } });
   assert.equal(status, "completed");

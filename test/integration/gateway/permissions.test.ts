@@ -15,7 +15,7 @@ before(() => {
 });
 after(() => fixture.close());
 
-test("an operation that is off is refused, and the session goes on", async () => {
+test("rejects a disabled operation, and the session continues", async () => {
   const gateway = await fixture.open({ policy: { permissions: { kill: "deny", write: "deny", list: "deny" } } });
   const session = await gateway.start({ command: "cat", stdin: "open" });
   await assert.rejects(session.kill(), { type: "CommandDenied", message: "The operation `kill` is disabled." });
@@ -27,7 +27,7 @@ test("an operation that is off is refused, and the session goes on", async () =>
   await other.session(session.id).kill();
 });
 
-test("notify lets it happen and tells of it", async () => {
+test("notify allows an operation and notifies listeners", async () => {
   const events: GatewayEvent[] = [];
   const policy = { permissions: { kill: "notify", run: "notify" } } as const;
   const gateway = await fixture.open({ policy, onEvent: (event) => events.push(event) });
@@ -39,7 +39,7 @@ test("notify lets it happen and tells of it", async () => {
   );
 });
 
-test("ask waits for a person, once for each time", async () => {
+test("ask requires one approval per operation", async () => {
   const asked: string[] = [];
   const gateway = await fixture.open({
     policy: { permissions: { kill: "ask" } },
@@ -55,7 +55,7 @@ test("ask waits for a person, once for each time", async () => {
   assert.deepEqual(asked, Array(2).fill(`sallyport kill ${session.name}`));
 });
 
-test("a worker of a fleet does not wait for a person", async () => {
+test("a fleet worker does not wait for approval", async () => {
   const session = await (await fixture.open()).start({ command: "sleep 60" });
   const policy = { permissions: { kill: "ask" } } as const;
   const worker = await WorkerGateway.open({ state: fixture.state, configuration: null, policy }, fixture.workspace);
@@ -69,7 +69,7 @@ test("a worker of a fleet does not wait for a person", async () => {
   }
 });
 
-test("a person is shown what exactly is to be done, and their yes is good for that alone", async () => {
+test("an approval shows the exact operation and covers nothing else", async () => {
   const asked: Approval[] = [];
   const answers = new Map<string, (decision: typeof YES) => void>();
   const gateway = await fixture.open({
@@ -86,24 +86,24 @@ test("a person is shown what exactly is to be done, and their yes is good for th
   const harmless = session.write(bytes);
   const evil = session.write("evil");
   bytes.write("swapped!"); // what was asked about is what is written
-  await until("both are asked", () => asked.length === 2);
+  await until("both approvals are requested", () => asked.length === 2);
   answers.get("harmless")?.(YES);
   await harmless;
   assert.deepEqual(
     asked.map(({ request }) => request.stdin?.text),
     ["harmless", "evil"],
   );
-  await until("it was read", async () => (await session.logs()).text === "harmless");
+  await until("the input was read", async () => (await session.logs()).text === "harmless");
   answers.get("evil")?.(YES);
   await evil;
-  await until("that was read, too", async () => (await session.logs()).text === "harmlessevil");
+  await until("the second input was read", async () => (await session.logs()).text === "harmlessevil");
   const killed = session.kill({ signal: "KILL" });
-  await until("it is asked", () => asked.length === 3);
+  await until("approval is requested", () => asked.length === 3);
   answers.get(`sallyport kill ${session.name} -s SIGKILL`)?.(YES);
   await killed;
 });
 
-test("of two who ask for the same at once each needs a yes", async () => {
+test("two concurrent callers of the same operation each need an approval", async () => {
   const gateway = await fixture.open({
     agent: "twins",
     policy: { permissions: { write: "ask" } },
@@ -115,7 +115,7 @@ test("of two who ask for the same at once each needs a yes", async () => {
   await session.kill();
 });
 
-test("running can be asked for every time, or switched off", async () => {
+test("running commands can require approval or be disabled", async () => {
   let asked = 0;
   const approve = async () => {
     asked++;
@@ -129,7 +129,7 @@ test("running can be asked for every time, or switched off", async () => {
   assert.equal(asked, 1);
 });
 
-test("what only looks never needs a person", async () => {
+test("read-only operations never require approval", async () => {
   const gateway = await fixture.open({
     policy: { permissions: { read: "ask", list: "ask" } },
     approve: () => assert.fail("nobody is to be asked"),
@@ -140,7 +140,7 @@ test("what only looks never needs a person", async () => {
   assert.ok(gateway.list().length > 0);
 });
 
-test("what an agent does to another's session is audited as about the other, by the one", async () => {
+test("audits an operation on another agent's session with that agent and the actor", async () => {
   const owner = await fixture.open({ agent: "owner" });
   const meddler = await fixture.open({ agent: "meddler" });
   const { id } = await owner.start({ command: "cat", stdin: "open" });

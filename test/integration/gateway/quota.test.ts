@@ -9,7 +9,7 @@ after(() => fixture.close());
 
 const two = { limits: { sessions: 2 } };
 
-test("sessions whose leftovers live on count as running", async () => {
+test("sessions with leftover processes count as running", async () => {
   const gateway = await fixture.open({ agent: "leaver", policy: two });
   const left = [
     await gateway.start({ command: "sleep 600 & exit" }),
@@ -22,7 +22,7 @@ test("sessions whose leftovers live on count as running", async () => {
   assert.equal((await gateway.run({ command: "true" })).status, "completed");
 });
 
-test("sessions that were lost while nobody watched do not count", async () => {
+test("sessions lost without a running gateway do not count", async () => {
   const first = await fixture.open({ agent: "loser", policy: two });
   const names = [await first.start({ command: "sleep 600" }), await first.start({ command: "sleep 600" })].map(
     ({ name }) => `keeper: ${name} `,
@@ -30,12 +30,12 @@ test("sessions that were lost while nobody watched do not count", async () => {
   await first.close();
   const keepers = () => allProcesses().filter(({ title }) => names.some((name) => title.startsWith(name)));
   for (const { pid } of keepers()) send(pid, "SIGKILL");
-  await until("the keepers are gone", () => keepers().length === 0);
+  await until("the keepers have exited", () => keepers().length === 0);
   const second = await fixture.open({ agent: "loser", policy: two, attach: false });
   assert.equal((await second.run({ command: "true" })).status, "completed");
 });
 
-test("refused attempts are no starts", async () => {
+test("refused commands do not count as starts", async () => {
   const gateway = await fixture.open({ agent: "eager", policy: { limits: { startsPerMinute: 3 } } });
   for (let i = 0; i < 5; i++) assert.equal((await gateway.run({ command: "rm -rf /" })).status, "blocked");
   for (let i = 0; i < 3; i++) assert.equal((await gateway.run({ command: "true" })).status, "completed");

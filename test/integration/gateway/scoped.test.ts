@@ -11,7 +11,7 @@ before(async () => {
 });
 after(() => fixture.close());
 
-test("a scoped gateway finds its agent's sessions only, by id, name and prefix", async () => {
+test("a scoped gateway finds only its agent's sessions, by id, name and prefix", async () => {
   const other = await fixture.open({ agent: "other" });
   const { id: mine } = await gateway.run({ command: "true", name: "mine" });
   const { id: theirs } = await other.run({ command: "true", name: "theirs" });
@@ -22,9 +22,9 @@ test("a scoped gateway finds its agent's sessions only, by id, name and prefix",
       type: "SessionNotFound",
       message: `No such session: ${JSON.stringify(reference)}.`,
     });
-    assert.equal(gateway.session(reference).id, theirs, "the gateway itself finds all");
+    assert.equal(gateway.session(reference).id, theirs, "the gateway itself finds all sessions");
   }
-  // What two agents' ids begin with is no beginning of several for one who sees only one of them.
+  // A common prefix of two agents' ids is unique for a view that sees only one of them.
   let shared = 0;
   while (mine[shared] === theirs[shared]) shared++;
   assert.throws(() => gateway.session(mine.slice(0, shared)), { type: "AmbiguousId" });
@@ -36,7 +36,7 @@ test("a scoped gateway finds its agent's sessions only, by id, name and prefix",
   assert.deepEqual([scoped.count(), gateway.count()], [1, 2]);
 });
 
-test("tiers of a scope hold where nothing is configured, and nowhere else", async () => {
+test("permissions of a scope apply only where none are configured", async () => {
   const asked: string[] = [];
   const approve = async ({ request }: { request: { command: { text: string } } }) => {
     asked.push(request.command.text);
@@ -54,7 +54,7 @@ test("tiers of a scope hold where nothing is configured, and nowhere else", asyn
   assert.deepEqual(asked, []);
 });
 
-test("an operation waits for a person no longer than its scope does", async () => {
+test("an operation waits for approval no longer than its scope allows", async () => {
   const silent = await fixture.open({ approve: async () => null });
   const session = await silent.start({ command: "sleep 60" });
   const patient = silent.scoped({ tiers: { kill: "ask" }, approvalTimeoutMs: 20 });
@@ -68,7 +68,7 @@ test("an operation waits for a person no longer than its scope does", async () =
   await session.kill();
 });
 
-test("closing closes all views, whichever is closed", async () => {
+test("closing any view closes all views", async () => {
   const other = await fixture.open();
   const scoped = other.scoped();
   await scoped.close();

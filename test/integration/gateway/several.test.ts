@@ -29,10 +29,10 @@ test("three gateways that start at once share one zygote", async () => {
     ["0\n", "1\n", "2\n"],
   );
   const { zygotesOf } = await import("../../fixtures/processes.ts");
-  await until("there is one", () => zygotesOf(fixture.state).length === 1);
+  await until("one zygote is left", () => zygotesOf(fixture.state).length === 1);
 });
 
-test("what one starts, the others see, read, wait for and kill", async () => {
+test("a session started by one gateway can be listed, read, awaited and killed by others", async () => {
   for (let i = 0; i < 3; i++) {
     const { id, name } = await at(i).ask<SessionInfo>({
       call: "start",
@@ -41,7 +41,7 @@ test("what one starts, the others see, read, wait for and kill", async () => {
     for (const gateway of gateways) {
       const listed = await gateway.ask<SessionInfo[]>({ call: "list", options: { status: "running" } });
       assert.ok(listed.some((info) => info.id === id && info.name === name && info.agent === `agent-${i}`));
-      await until("its output is there", async () => (await gateway.ask({ call: "logs", id: name })) === "hello\n");
+      await until("the output is written", async () => (await gateway.ask({ call: "logs", id: name })) === "hello\n");
     }
     const waiting = at(i + 2).ask<SessionInfo>({ call: "wait", id });
     assert.equal((await at(i + 1).ask<SessionInfo>({ call: "kill", id: name })).status, "killed");
@@ -50,7 +50,7 @@ test("what one starts, the others see, read, wait for and kill", async () => {
   }
 });
 
-test("a session whose gateway is killed ends in another", async () => {
+test("another gateway records the exit of a session whose gateway was killed", async () => {
   const doomed = await OtherGateway.open(fixture);
   const { id } = await doomed.ask<SessionInfo>({ call: "start", request: { command: "sleep 0.7; exit 9" } });
   const waiting = Promise.all(gateways.map((gateway) => gateway.ask<SessionInfo>({ call: "wait", id })));
@@ -58,7 +58,7 @@ test("a session whose gateway is killed ends in another", async () => {
   for (const info of await waiting) assert.deepEqual([info.status, info.exitCode], ["completed", 9]);
 });
 
-test("of all that notice an end, exactly one writes it", async () => {
+test("exactly one gateway records an exit", async () => {
   const database = new DatabaseSync(join(fixture.state, "sallyport.db"), { timeout: 20_000 });
   database.exec(`
     CREATE TABLE endings (id TEXT);
@@ -78,7 +78,7 @@ test("of all that notice an end, exactly one writes it", async () => {
   database.close();
 });
 
-test("the same name is given once, however many ask for it at the same time", async () => {
+test("a name is assigned once, even to concurrent requests", async () => {
   const asks = gateways.map((gateway) =>
     gateway.ask<SessionInfo>({ call: "start", request: { command: "true", name: "wanted" } }),
   );
@@ -88,7 +88,7 @@ test("the same name is given once, however many ask for it at the same time", as
   assert.deepEqual(outcomes.sort(), ["NameInUse", "NameInUse", "given"]);
 });
 
-test("many commands from three gateways at once all come out right", async () => {
+test("many concurrent commands of three gateways all succeed", async () => {
   const rounds = Array.from({ length: 40 }, (_, i) => i);
   await Promise.all(
     gateways.map(async (gateway, g) => {
@@ -103,7 +103,7 @@ test("many commands from three gateways at once all come out right", async () =>
   );
 });
 
-test("a gateway that closes leaves its commands to the others", async () => {
+test("other gateways take over the commands of a closed gateway", async () => {
   const leaver = await OtherGateway.open(fixture);
   const { id } = await leaver.ask<SessionInfo>({ call: "start", request: { command: "sleep 0.5; echo done" } });
   await leaver.close();

@@ -10,7 +10,7 @@ let fixture: GatewayFixture;
 let gateway: Gateway;
 before(async () => {
   fixture = new GatewayFixture();
-  // Nobody is asked: what waits for a person has a bound of its own.
+  // Approvals are off, since pending requests have a limit of their own.
   gateway = await fixture.open({ policy: { ask: "off" } });
 });
 after(() => fixture.close());
@@ -31,7 +31,7 @@ const LONG: [string, RunRequest][] = [
 ];
 
 for (const [what, request] of LONG) {
-  test(`${what} leaves little behind, and says what is missing`, async () => {
+  test(`${what} is stored truncated and says what is missing`, async () => {
     const before = stored();
     const result = await gateway.run(request);
     assert.ok(["failed", "blocked", "denied"].includes(result.status), result.status);
@@ -42,14 +42,14 @@ for (const [what, request] of LONG) {
   });
 }
 
-test("paths count among what a request may be long by", async () => {
+test("paths count towards the size limit of a request", async () => {
   const path = "x".repeat(5 << 20);
   for (const part of [{ cwd: path }, { logFile: path }, { writable: [path] }]) {
     await assert.rejects(gateway.run({ command: "true", ...part }), { type: "ArgumentsTooLong" });
   }
 });
 
-test("stores a command that can run whole, and the beginning of a longer list of a refused one", async () => {
+test("stores a runnable command completely and truncates the arguments of a refused one", async () => {
   const info = async (request: RunRequest) => gateway.session((await gateway.run(request)).id).info();
   const text = `: ${"é".repeat(60_000)}`;
   assert.equal((await info({ command: text })).command, text);

@@ -32,7 +32,7 @@ function teaches(type: string, message: RegExp): (error: SallyportError) => bool
 
 const canMount = root && spawnSync("unshare", ["-m", "true"]).status === 0;
 
-test("a read-only state folder is told as such", {
+test("reports a read-only state folder", {
   skip: canMount ? false : "needs root, to mount it read-only",
 }, async (t) => {
   const fixture = new GatewayFixture();
@@ -45,7 +45,7 @@ test("a read-only state folder is told as such", {
   assert.equal((await gateway.run({ command: "echo fine" })).stdout, "fine\n");
 });
 
-test("a state folder whose parent is a file, and one that is a file, are told as such", async (t) => {
+test("reports a state folder that is a file or whose parent is one", async (t) => {
   const fixture = new GatewayFixture();
   t.after(() => fixture.close());
   writeFileSync(fixture.path("file"), "");
@@ -58,7 +58,7 @@ test("a state folder whose parent is a file, and one that is a file, are told as
   await assert.rejects(fixture.open({ state: fixture.path("dangling") }), teaches("StateUnusable", /./));
 });
 
-test("another user's state folder is refused", { skip: root ? false : "needs root, to be another user" }, async (t) => {
+test("rejects another user's state folder", { skip: root ? false : "needs root, to be another user" }, async (t) => {
   const fixture = new GatewayFixture();
   t.after(() => fixture.close());
   await fixture.open();
@@ -68,7 +68,7 @@ test("another user's state folder is refused", { skip: root ? false : "needs roo
   await assert.rejects(OtherGateway.open(fixture, { through }), teaches("StateUnusable", /another user/));
 });
 
-test("a state folder others can look into is closed to them", async (t) => {
+test("removes other users' access to the state folder", async (t) => {
   const fixture = new GatewayFixture();
   t.after(() => fixture.close());
   mkdirSync(fixture.state, { mode: 0o755 });
@@ -107,7 +107,7 @@ function spoil(path: string): void {
 }
 
 for (const [name, spoilIt, message] of BAD_DATABASES) {
-  test(`${name} where the database should be is an error, and is left as it is`, async (t) => {
+  test(`${name} in place of the database is an error and stays unchanged`, async (t) => {
     const fixture = new GatewayFixture();
     t.after(() => fixture.close());
     mkdirSync(fixture.state, { mode: 0o700 });
@@ -115,7 +115,7 @@ for (const [name, spoilIt, message] of BAD_DATABASES) {
     spoilIt(path);
     const before = statSync(path).isFile() ? readFileSync(path) : null;
     await assert.rejects(fixture.open(), teaches("StateUnusable", message));
-    await assert.rejects(fixture.open(), teaches("StateUnusable", message), "a second time as well");
+    await assert.rejects(fixture.open(), teaches("StateUnusable", message), "the second attempt fails, too");
     if (before) assert.ok(readFileSync(path).equals(before), "the file was changed");
     rmSync(path, { recursive: true });
     const gateway = await fixture.open();
@@ -123,7 +123,7 @@ for (const [name, spoilIt, message] of BAD_DATABASES) {
   });
 }
 
-test("a database of a newer version is refused and not touched", async (t) => {
+test("rejects a database of a newer version and does not change it", async (t) => {
   const { DatabaseSync } = await import("node:sqlite");
   const fixture = new GatewayFixture();
   t.after(() => fixture.close());
@@ -166,7 +166,7 @@ for (const [name, parts] of [
   });
 }
 
-test("a missing keeper is told with the way to get one", async (t) => {
+test("reports a missing keeper and how to install it", async (t) => {
   const fixture = new GatewayFixture();
   t.after(() => fixture.close());
   const missing = await OtherGateway.open(fixture, { env: { SALLYPORT_KEEPER: "/no/such/keeper" } });
@@ -185,11 +185,11 @@ test("a missing keeper is told with the way to get one", async (t) => {
     broken.ask({ call: "run", request: { command: "true" } }),
     teaches("KeeperUnavailable", /no luck today/),
   );
-  assert.deepEqual(await broken.ask({ call: "list" }), [], "nothing was recorded of what never ran");
+  assert.deepEqual(await broken.ask({ call: "list" }), [], "nothing is recorded for a command that never ran");
   await broken.close();
 });
 
-test("a state folder removed under a gateway is an error for it, and the keepers leave", async (t) => {
+test("a removed state folder is an error for its gateway, and its keepers exit", async (t) => {
   const fixture = new GatewayFixture();
   t.after(() => fixture.close());
   const gateway = await fixture.open();

@@ -34,7 +34,7 @@ for (const [request, message] of FAULTS) {
   });
 }
 
-test("rejects an option that openGateway does not have: it could have been the policy", async () => {
+test("rejects an unknown option of openGateway", async () => {
   await assert.rejects(openGateway({ polciy: { security: "deny" } } as never), {
     type: "InvalidRequest",
     message: "`polciy` is not an option of openGateway; did you mean `policy`?",

@@ -17,7 +17,7 @@ function callbacksOf(id: string): number {
   return gateway.work.list().filter(({ payload }) => (payload as { session_id: string }).session_id === id).length;
 }
 
-test("a command that is not over in time carries on in the background, and its end is told once", async () => {
+test("a command that exceeds yieldMs continues in the background and is reported once", async () => {
   const result = await gateway.run(
     { command: "echo early; while ! test -e go; do sleep 0.02; done; echo late; exit 3" },
     { yieldMs: 3000 }, // time enough for its first word, on any machine
@@ -31,14 +31,14 @@ test("a command that is not over in time carries on in the background, and its e
   assert.equal(callbacksOf(result.id), 1);
 });
 
-test("one that is over in time is a foreground command: nobody is told of its end", async () => {
+test("a command that exits within yieldMs queues no work item", async () => {
   const result = await gateway.run({ command: "echo done" }, { yieldMs: 60_000, answerWithinMs: 60_000 });
   assert.deepEqual([result.status, result.stdout], ["completed", "done\n"]);
   assert.equal(gateway.session(result.id).info().background, false);
   assert.equal(callbacksOf(result.id), 0);
 });
 
-test("what it leaves running once it is in the background lives on", async () => {
+test("processes left by a command in the background keep running", async () => {
   const result = await gateway.run(
     { command: "while ! test -e leave; do sleep 0.02; done; sleep 60 & echo left" },
     { yieldMs: 50 },
@@ -50,13 +50,13 @@ test("what it leaves running once it is in the background lives on", async () =>
   await session.kill();
 });
 
-test("its deadline goes on to hold", async () => {
+test("the deadline still applies in the background", async () => {
   const result = await gateway.run({ command: "sleep 60", timeoutMs: 3000 }, { yieldMs: 10 });
   assert.equal(result.status, "running");
   assert.equal((await gateway.session(result.id).wait()).status, "timed_out");
 });
 
-test("moving one that has ended, or twice, does nothing", async () => {
+test("moving a session that has ended or is in the background has no effect", async () => {
   const session = await gateway.start({ command: "sleep 60" }, { foreground: true });
   assert.deepEqual([await session.toBackground(), await session.toBackground()], [true, false]);
   await session.kill();
@@ -64,15 +64,15 @@ test("moving one that has ended, or twice, does nothing", async () => {
   assert.equal(callbacksOf(session.id), 1);
 });
 
-test("aborting in time ends it, whatever the patience", async () => {
+test("aborting within yieldMs kills the command", async () => {
   const controller = new AbortController();
   const running = gateway.run({ command: "sleep 60" }, { yieldMs: 60_000, signal: controller.signal });
-  await until("it runs", () => fixture.alive().length > 0);
+  await until("the command is running", () => fixture.alive().length > 0);
   controller.abort();
   assert.equal((await running).status, "killed");
 });
 
-test("a log folder gets a plain log named by the session, and is made where it is missing", async () => {
+test("creates the log folder and writes a log named after the session", async () => {
   const { id } = await gateway.run({ command: "echo kept; echo too >&2" }, { logFolder: "made/here" });
   assert.equal(readFileSync(fixture.path("made/here", `${id}.log`), "utf8"), "kept\ntoo\n");
   const outside = await gateway.run({ command: "true" }, { logFolder: "../elsewhere" });

@@ -36,7 +36,7 @@ async function dispatching(command: string[], use: () => Promise<void>, options:
 
 const callback = (id: string) => execCallback({ id, exitCode: 0, logPath: null, lastLines: [] });
 
-test("a command gets the item on its stdin, runs through the gateway, and is tried again until it succeeds", async () => {
+test("runs the command through the gateway with the item on stdin, and retries until it succeeds", async () => {
   writeFileSync(fixture.path("left"), "2");
   const script = 'cat > item; n=$(cat left); [ "$n" = 0 ] || { echo $((n - 1)) > left; exit 3; }';
   const failures: string[] = [];
@@ -54,7 +54,7 @@ test("a command gets the item on its stdin, runs through the gateway, and is tri
   assert.equal(gateway.list().filter(({ intent }) => intent === "Deliver work item exec_callback:s1").length, 3);
 });
 
-test("a command that is not there is a failure with a reason, not a crash", async () => {
+test("a missing command is a failed delivery with a reason", async () => {
   await dispatching(["no-such-program-here"], async () => {
     queue.enqueue(callback("s2"));
     await until("it was tried", () => (queue.list({ state: "open" })[0]?.note ?? null) !== null);
@@ -62,11 +62,11 @@ test("a command that is not there is a failure with a reason, not a crash", asyn
   assert.match(queue.list({ state: "open" })[0]?.note ?? "", /^the command .*no-such-program-here/);
 });
 
-test("stopped in the middle of a command, nothing of it is left and the item comes back", async () => {
+test("stopping kills the running command and returns the item to the queue", async () => {
   const [waiting] = queue.list({ state: "open" });
   assert.equal(waiting?.key, "exec_callback:s2");
   await dispatching(["sleep", "1000"], async () => {
-    await until("it runs", () => fixture.alive().length > 0);
+    await until("the command is running", () => fixture.alive().length > 0);
   });
   await until("it is gone", () => fixture.alive().length === 0);
   assert.equal(queue.claim({ worker: "next" })?.key, "exec_callback:s2");
@@ -75,7 +75,7 @@ test("stopped in the middle of a command, nothing of it is left and the item com
 const lastLines = (id: string, capture: "merged" | "apart") =>
   new LocalSessionReader().open({ id, capture }, fixture.sessionFolder(id), () => null).forCallback().lastLines;
 
-test("the last lines of a session: at most five, both streams in order, long ones cut", async () => {
+test("the last lines are at most five, with both streams in order and long lines truncated", async () => {
   const script = "for i in 1 2 3 4 5 6; do echo out $i; done; echo err >&2; printf unfinished";
   const result = await gateway.run({ command: script, capture: "merged" });
   assert.deepEqual(lastLines(result.id, "merged"), ["out 4", "out 5", "out 6", "err", "unfinished"]);

@@ -10,7 +10,7 @@ export interface Received {
   at: number;
 }
 
-/** A real web server on the loopback that notes what it receives and answers as told: a status, or never. */
+/** A web server on the loopback interface that records requests and responds with a given status, or never. */
 export class Receiver {
   readonly received: Received[] = [];
   answers: (number | "never")[] = [];

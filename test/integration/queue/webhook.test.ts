@@ -41,7 +41,7 @@ async function fixture(options: Partial<DispatchOptions> = {}) {
   return { queue, receiver, dispatcher, failures };
 }
 
-test("an item is posted, signed over its time, and done when it was taken", async () => {
+test("posts an item with a signed timestamp and acknowledges it on success", async () => {
   const { queue, receiver, dispatcher, failures } = await fixture();
   dispatcher.start();
   queue.enqueue(CALLBACK);
@@ -76,7 +76,7 @@ test("an item is posted, signed over its time, and done when it was taken", asyn
   assert.ok(Date.parse(createdAt) > 0);
 });
 
-test("any answer but success is tried again: an error, a redirect, none in time", async () => {
+test("retries after an error, a redirect and a timeout", async () => {
   const { queue, receiver, dispatcher, failures } = await fixture({ webhookTimeoutMs: 3000 });
   receiver.answers = [500, 302, 429, "never"];
   dispatcher.start();
@@ -95,7 +95,7 @@ test("any answer but success is tried again: an error, a redirect, none in time"
   assert.equal(queue.list()[0]?.note, failures.at(-1));
 });
 
-test("a receiver that is not there is called until it is", async () => {
+test("retries until the receiver is available", async () => {
   const { queue, receiver, dispatcher, failures } = await fixture();
   await receiver.close();
   dispatcher.start();
@@ -107,7 +107,7 @@ test("a receiver that is not there is called until it is", async () => {
   await until("it is done", () => queue.count("done") === 1);
 });
 
-test("the pause grows with each attempt, and others need not wait for it", async () => {
+test("the delay grows with each attempt and does not hold up other items", async () => {
   const asked: number[] = [];
   const backoff = (attempts: number) => {
     asked.push(attempts);
@@ -124,7 +124,7 @@ test("the pause grows with each attempt, and others need not wait for it", async
   assert.equal(queue.count("pending"), 1);
 });
 
-test("stopped in the middle of a call, the item goes back at once for the next to take", async () => {
+test("stopping during a request returns the item to the queue immediately", async () => {
   const { queue, receiver, dispatcher } = await fixture({ backoff: () => 60_000 });
   receiver.answers = ["never"];
   dispatcher.start();
@@ -134,7 +134,7 @@ test("stopped in the middle of a call, the item goes back at once for the next t
   assert.equal(queue.claim({ worker: "next" })?.attempts, 2);
 });
 
-test("stopped and started again it goes on; started twice it is one", async () => {
+test("can be restarted, and a second start has no effect", async () => {
   const { queue, receiver, dispatcher } = await fixture();
   dispatcher.start();
   dispatcher.start();
@@ -146,7 +146,7 @@ test("stopped and started again it goes on; started twice it is one", async () =
   assert.equal(receiver.received.length, 1);
 });
 
-test("two dispatchers of one queue share the items", async () => {
+test("two dispatchers share the items of one queue", async () => {
   const { queue, receiver, dispatcher } = await fixture();
   const webhook = { url: `http://127.0.0.1:${receiver.port}/hook`, secret: SECRET };
   const other = new Dispatcher(queue, { webhook }, { run: () => assert.fail("nothing is to be run") });
@@ -159,7 +159,7 @@ test("two dispatchers of one queue share the items", async () => {
   assert.deepEqual([keys.length, new Set(keys).size], [30, 30]);
 });
 
-test("a web hook that cannot work is refused at the start", () => {
+test("rejects an invalid webhook at the start", () => {
   const file = new TestDatabase();
   cleanups.push(() => file.remove());
   const queue = new WorkQueue(file.open());

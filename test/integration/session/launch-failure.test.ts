@@ -118,7 +118,7 @@ test("each way a start fails has its own answer", () => {
       "execve",
       E.E2BIG,
       "./good",
-      "ArgumentsTooLong: The arguments and environment together exceed the system's limit. Pass the data through stdin or a file instead.",
+      "ArgumentsTooLong: The arguments and environment together exceed the system's limit. Write the data to a file and pass its path.",
     ],
     [
       "fork",

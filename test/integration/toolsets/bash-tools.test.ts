@@ -37,7 +37,7 @@ const SCHEMA: Statement[] = [
   },
   {
     at: "Schema, description",
-    says: "it is recorded",
+    says: "the description is recorded",
     holds: async (bench) => {
       const { shell_id } = await facts(bench, "true");
       assert.equal(bench.gateway.session(shell_id).info().intent, description);
@@ -45,7 +45,7 @@ const SCHEMA: Statement[] = [
   },
   {
     at: "Schema, timeout",
-    says: "120 s unless told, and more than 600 s is 600 s",
+    says: "the default is 120 s, and values above 600 s are limited to 600 s",
     holds: async (bench) => {
       const deadline = async (more: object) =>
         bench.gateway.session((await facts(bench, "true", more)).shell_id).info().timeoutMs;
@@ -57,7 +57,7 @@ const SCHEMA: Statement[] = [
   },
   {
     at: "Schema, timeout",
-    says: "it is ignored in the background",
+    says: "the timeout is ignored in the background",
     holds: async (bench) => {
       const { shell_id } = await facts(bench, "sleep 60", { run_in_background: true, timeout: 1 });
       assert.equal(bench.gateway.session(shell_id).info().timeoutMs, 0);
@@ -74,7 +74,7 @@ const FOREGROUND: Statement[] = [
   },
   {
     at: "Foreground mode",
-    says: "it runs from the workspace root",
+    says: "the command runs in the workspace root",
     holds: async (bench) => {
       mkdirSync(bench.fixture.path("below"));
       await bash(bench, "cd below");
@@ -109,7 +109,7 @@ const FOREGROUND: Statement[] = [
   },
   {
     at: "Foreground mode",
-    says: "it is capped at 100 KiB, and says how much is left out and how to read it",
+    says: "output is limited to 100 KiB and says how much is omitted and how to read it",
     holds: async (bench) => {
       const text = await bash(bench, "seq 100000; exit 2");
       assert.ok(Buffer.byteLength(text) <= 100 * 1024 + "\nexit: 2".length);
@@ -120,7 +120,7 @@ const FOREGROUND: Statement[] = [
   },
   {
     at: "Foreground mode",
-    says: "a failure ends in a line with its exit code",
+    says: "a failed command ends with a line with its exit code",
     holds: async (bench) => {
       assert.equal(await bash(bench, "echo a; exit 3"), "a\nexit: 3");
       assert.equal(await bash(bench, "printf a; exit 255"), "a\nexit: 255");
@@ -129,7 +129,7 @@ const FOREGROUND: Statement[] = [
   },
   {
     at: "Foreground mode and Output example",
-    says: "a timeout is marked and ends in exit 124",
+    says: "a timeout is reported with exit 124",
     holds: async (bench) => {
       const script = "echo some stdout; echo some stderr >&2; sleep 60";
       assert.equal(
@@ -140,18 +140,18 @@ const FOREGROUND: Statement[] = [
   },
   {
     at: "Foreground mode",
-    says: "the whole group is killed at the timeout, whatever it does about SIGTERM",
+    says: "all processes are killed at the timeout, even when they ignore SIGTERM",
     holds: async (bench) => {
       await bash(bench, "trap '' TERM; sleep 60 & (setsid sleep 60 &); while :; do sleep 1; done", { timeout: 1 });
-      await until("nothing is left", () => bench.fixture.alive().length === 0);
+      await until("no process is left", () => bench.fixture.alive().length === 0);
     },
   },
   {
     at: "Foreground mode",
-    says: "what a command leaves in the background does not survive it",
+    says: "background processes of a foreground command do not survive it",
     holds: async (bench) => {
       assert.equal(await bash(bench, "sleep 60 & echo left"), "left\n");
-      await until("nothing is left", () => bench.fixture.alive().length === 0);
+      await until("no process is left", () => bench.fixture.alive().length === 0);
     },
   },
 ];
@@ -159,7 +159,7 @@ const FOREGROUND: Statement[] = [
 const BACKGROUND: Statement[] = [
   {
     at: "Background mode",
-    says: "it returns at once with a fresh UUID and what was started",
+    says: "returns immediately with a new UUID and the command",
     holds: async (bench) => {
       const text = await bash(bench, "sleep 60", { run_in_background: true });
       const [, id] = /^shell_id: ([0-9a-f-]{36})\nstarted in background: sleep 60$/.exec(text) ?? [];
@@ -169,7 +169,7 @@ const BACKGROUND: Statement[] = [
   },
   {
     at: "Background mode",
-    says: "the denylist is looked at first",
+    says: "the denylist is checked first",
     holds: async (bench) => {
       const failed = await bench.failure("Bash", { command: "sudo id", description, run_in_background: true });
       assert.equal(failed.type, "CommandDenied");
@@ -177,22 +177,22 @@ const BACKGROUND: Statement[] = [
   },
   {
     at: "Background mode",
-    says: "the whole group of descendants can be killed together",
+    says: "kills all descendants",
     holds: async (bench) => {
       const shell_id = await start(bench, "sleep 60 & (setsid sleep 60 &); wait");
-      await until("all are there", () => bench.gateway.session(shell_id).usage().processes.length >= 3);
+      await until("all processes are running", () => bench.gateway.session(shell_id).usage().processes.length >= 3);
       const { killed, status } = await bench.call("KillShell", { shell_id });
       assert.deepEqual([killed, status], [true, "killed"]);
-      await until("all are gone", () => bench.fixture.alive().length === 0);
+      await until("all processes have exited", () => bench.fixture.alive().length === 0);
     },
   },
   {
     at: "Background mode, BashOutput",
-    says: "it gives what is new since the last read, and the status",
+    says: "returns the output since the last read, and the status",
     holds: async (bench) => {
       const shell_id = await start(bench, "echo one; while ! test -e go; do sleep 0.02; done; echo two; exit 7");
       const read = () => bench.text("BashOutput", { shell_id });
-      await until("the first line is there", async () => (await bench.gateway.session(shell_id).logs()).text !== "");
+      await until("the first line is written", async () => (await bench.gateway.session(shell_id).logs()).text !== "");
       assert.equal(await read(), "one\nstatus: running");
       assert.equal(await read(), "status: running");
       await bash(bench, "touch go");
@@ -203,7 +203,7 @@ const BACKGROUND: Statement[] = [
   },
   {
     at: "Background mode, BashOutput",
-    says: "a filter gives the matching lines, and the others count as read",
+    says: "a filter returns matching lines and marks the others as read",
     holds: async (bench) => {
       const shell_id = await done(bench, "seq 20");
       const filtered = await bench.call("BashOutput", { shell_id, filter: "^1\\d$" });
@@ -217,7 +217,7 @@ const BACKGROUND: Statement[] = [
   },
   {
     at: "Background mode, capped buffers",
-    says: "more than fits an answer comes with the next, and nothing is lost up to 1 MiB",
+    says: "output beyond one result is returned by the next call, up to 1 MiB",
     holds: async (bench) => {
       const shell_id = await done(bench, "seq 100000");
       let text = "";
@@ -232,7 +232,7 @@ const BACKGROUND: Statement[] = [
   },
   {
     at: "Background mode, capped buffers",
-    says: "of more than 1 MiB the oldest is passed over, and it says how much",
+    says: "of more than 1 MiB the oldest output is skipped and counted",
     holds: async (bench) => {
       const shell_id = await done(bench, "seq 400000");
       const { skipped_bytes, unread_bytes } = await bench.call("BashOutput", { shell_id });
@@ -241,7 +241,7 @@ const BACKGROUND: Statement[] = [
   },
   {
     at: "Background mode, KillShell",
-    says: "one that has ended is told as such",
+    says: "reports a shell that has already ended",
     holds: async (bench) => {
       const shell_id = await done(bench, "true");
       assert.equal((await bench.call("KillShell", { shell_id })).killed, false);
@@ -250,7 +250,7 @@ const BACKGROUND: Statement[] = [
   ...["BashOutput", "KillShell"].map(
     (name): Statement => ({
       at: `Related, ${name}`,
-      says: "an unknown shell, or another agent's, is told with what to give instead",
+      says: "rejects an unknown shell and another agent's, and says what to pass",
       holds: async (bench) => {
         const other = await bench.fixture.open({ agent: "somebody-else" });
         const theirs = await other.start({ command: "sleep 60", name: "theirs" });
@@ -293,12 +293,12 @@ const DENYLIST: Statement[] = [
   ),
   {
     at: "Denylist, Limits",
-    says: "words in a text are no commands",
+    says: "command names in quoted text are allowed",
     holds: async (bench) => assert.equal(await bash(bench, `echo "don't sudo" reboot`), "don't sudo reboot\n"),
   },
   {
     at: "Denylist, Limits",
-    says: "the holes it admits are closed: quoted and computed commands are judged too",
+    says: "quoted and computed commands are checked, too",
     holds: async (bench) => {
       for (const command of ['bash -c "sudo id"', "echo c3VkbyBpZA== | base64 -d | sh", "X=sudo; $X id"]) {
         bench.answer = "deny";

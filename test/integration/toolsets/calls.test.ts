@@ -34,7 +34,7 @@ function typeOf({ structured }: ToolAnswer): string | undefined {
   return (structured.error as { type: string } | undefined)?.type;
 }
 
-/** How each tool that runs something is asked for a command, and where its id is. */
+/** The arguments with which each running tool gets a command, and the field of its session id. */
 const RUNNERS: [name: string, args: (command: string) => object, id: string][] = [
   ["run", (command) => ({ command, intent: "a test", shell: true }), "process_id"],
   ["process.run", (command) => ({ command }), "process_id"],
@@ -43,7 +43,7 @@ const RUNNERS: [name: string, args: (command: string) => object, id: string][] =
   ["Bash", (command) => ({ command, description: "a test" }), "shell_id"],
 ];
 
-/** What names a session in each toolset. */
+/** The parameter that names a session in each toolset. */
 const REACHERS: [name: string, args: (id: string) => object][] = [
   ["process.monitor", (process_id) => ({ process_id })],
   ["process.logs", (process_id) => ({ process_id })],
@@ -57,12 +57,12 @@ const REACHERS: [name: string, args: (id: string) => object][] = [
   ["KillShell", (shell_id) => ({ shell_id })],
 ];
 
-test("bad arguments are an answer that says what was expected, for every tool", async () => {
+test("every tool answers invalid arguments with what was expected", async () => {
   const strange: unknown[] = ["text", 7, true, [], [{}], { nothing: "known" }, { command: 5 }, { command: null }];
   for (const [name, tool] of all) {
     const wants = (tool.inputSchema.required as string[] | undefined) ?? [];
     for (const args of strange) {
-      // A tool without a parameter of its own takes an empty object.
+      // A tool without required parameters accepts an empty object.
       const answer = await call(name, args);
       assert.equal(answer.isError, true, `${name} ${JSON.stringify(args)}`);
       assert.equal(typeOf(answer), "InvalidRequest", `${name} ${JSON.stringify(args)}`);
@@ -73,17 +73,17 @@ test("bad arguments are an answer that says what was expected, for every tool", 
   }
 });
 
-test("a misspelt parameter is told with the one that was meant", async () => {
+test("suggests the parameter for a misspelled one", async () => {
   const { text } = await call("Bash", { command: "true", description: "a test", run_in_backgruond: true });
   assert.match(text, /`run_in_backgruond` is not a parameter; did you mean `run_in_background`\?/);
 });
 
-test("a parameter that was left out as null counts as left out", async () => {
+test("an optional parameter of null counts as omitted", async () => {
   const { text } = await call("Bash", { command: "echo fine", description: "a test", timeout: null });
   assert.equal(text, "fine\n");
 });
 
-test("hostile names, ids and texts are answered, not followed", async () => {
+test("answers hostile names, ids and texts", async () => {
   const ids = ["../../etc", "\0", "%", "'; DROP TABLE sessions", "0".repeat(100_000), "\u202e", "_"];
   for (const id of ids) {
     for (const [name, args] of REACHERS) {
@@ -98,7 +98,7 @@ test("hostile names, ids and texts are answered, not followed", async () => {
   }
 });
 
-test("long commands, paths and names are not repeated at length", async () => {
+test("truncates long commands, paths and names in results", async () => {
   const long = "x".repeat(500_000);
   for (const [name, args] of RUNNERS) {
     for (const asked of [args(`true ${long}`), args(long), { ...args("true"), cwd: long, env: { [long]: "" } }]) {
@@ -108,17 +108,20 @@ test("long commands, paths and names are not repeated at length", async () => {
   }
 });
 
-test("a pattern that would be looked for for ever is stopped and told", async () => {
+test("stops a regular expression that takes too long", async () => {
   const { structured } = await call("exec", { command: "printf '%05000d\\n' 1; cat", background: true, pty: false });
   const session_id = structured.session_id;
-  await until("it has written", async () => (await gateway.session(String(session_id)).logs()).text.length > 5000);
+  await until(
+    "the output is written",
+    async () => (await gateway.session(String(session_id)).logs()).text.length > 5000,
+  );
   await call("process", { action: "write", session_id, data: `${"0".repeat(5000)}!\n` });
   const answer = await call("process", { action: "wait", session_id, pattern: "^(0+)+$", timeoutMs: 20_000 });
   assert.match(answer.text, /`pattern`: "\^\(0\+\)\+\$" takes too long/);
   await call("process", { action: "remove", session_id });
 });
 
-test("a tool of a toolset that was switched off meanwhile does nothing", async () => {
+test("a tool of a disabled toolset does nothing", async () => {
   const other = await fixture.open({ policy: POLICY });
   const [execute] = tools(other, "exec");
   Object.defineProperty(other, "toolsets", { value: { ...other.toolsets, exec: false } });
@@ -126,7 +129,7 @@ test("a tool of a toolset that was switched off meanwhile does nothing", async (
   assert.match(answer?.text ?? "", /^The toolset `exec` is disabled\. \[CommandDenied\]/);
 });
 
-test("what one toolset started, another can list, read and kill", async () => {
+test("a session started by one toolset can be listed, read and killed by another", async () => {
   for (const [name, args, key] of RUNNERS) {
     const background = name === "Bash" ? { run_in_background: true } : { background: true };
     const command = "echo hello; sleep 60";
@@ -135,7 +138,7 @@ test("what one toolset started, another can list, read and kill", async () => {
         ? await call("run_background", { command, intent: "a test" })
         : await call(name, { ...args(command), ...background });
     const id = String(started.structured[key]);
-    await until("it has written", async () => (await gateway.session(id).logs()).text === "hello\n");
+    await until("the output is written", async () => (await gateway.session(id).logs()).text === "hello\n");
     assert.equal((await call("process.logs", { process_id: id })).structured.stdout, "hello\n", name);
     assert.equal((await call("process_log", { session_id: id })).structured.content, "hello\n", name);
     assert.equal((await call("process", { action: "poll", session_id: id })).structured.output, "hello\n", name);
@@ -151,7 +154,7 @@ test("what one toolset started, another can list, read and kill", async () => {
   }
 });
 
-test("sessions of another agent are as if they did not exist, for every tool", async () => {
+test("no tool finds sessions of another agent", async () => {
   const other = await fixture.open({ policy: POLICY, agent: "somebody-else" });
   const session = await other.start({ command: "sleep 60", name: "not-yours" });
   const { pid } = session.info();
@@ -166,7 +169,7 @@ test("sessions of another agent are as if they did not exist, for every tool", a
   await session.kill();
 });
 
-test("a caller out of patience gets a running session that goes on and can be followed, from every toolset", async () => {
+test("every toolset returns a running session when the answer is due", async () => {
   for (const [name, args, key] of RUNNERS) {
     const go = `go-${name}`;
     const answer = await call(name, args(`echo early; while ! test -e ${go}; do sleep 0.02; done; echo late`), {
@@ -182,14 +185,14 @@ test("a caller out of patience gets a running session that goes on and can be fo
   }
 });
 
-test("a caller is told of progress while a command runs", async () => {
+test("reports progress while a command runs", async () => {
   const told: { elapsedMs: number; lastLine: string }[] = [];
   const running = call(
     "Bash",
     { command: "printf 'one\\ntwo\\r50%%'; while ! test -e enough; do sleep 0.02; done", description: "a test" },
     { onProgress: (progress) => told.push(progress) },
   );
-  await until("progress was told", () => told.some(({ lastLine }) => lastLine === "50%"), 60_000);
+  await until("progress was reported", () => told.some(({ lastLine }) => lastLine === "50%"), 60_000);
   await gateway.run({ command: "touch enough" });
   await running;
   const count = told.length;
@@ -198,18 +201,18 @@ test("a caller is told of progress while a command runs", async () => {
   assert.equal(told.length, count);
 });
 
-test("cancelling ends the command with everything it started, in every toolset", async () => {
+test("cancelling a call kills the command and its child processes, in every toolset", async () => {
   for (const [name, args] of RUNNERS) {
     const controller = new AbortController();
     const running = call(name, args("sleep 60 & (setsid sleep 60 &) ; sleep 60"), { signal: controller.signal });
-    await until("it runs", () => fixture.alive().length >= 3);
+    await until("the command is running", () => fixture.alive().length >= 3);
     controller.abort();
     await running;
     await until(`nothing of ${name} is left`, () => fixture.alive().length === 0);
   }
 });
 
-test("a call that was cancelled before it began runs nothing", async () => {
+test("a call that is already cancelled runs nothing", async () => {
   const sessions = gateway.count();
   for (const [name, args] of RUNNERS) {
     const answer = await call(name, args("true"), { signal: AbortSignal.abort() });
@@ -218,7 +221,7 @@ test("a call that was cancelled before it began runs nothing", async () => {
   assert.equal(gateway.count(), sessions);
 });
 
-test("cancelling while a person is asked runs nothing", async () => {
+test("cancelling during approval runs nothing", async () => {
   const asked: string[] = [];
   const silent = await fixture.open({
     policy: POLICY,
@@ -230,12 +233,12 @@ test("cancelling while a person is asked runs nothing", async () => {
   const from = offer(silent);
   const controller = new AbortController();
   const waiting = call("execute", { command: "touch never" }, { signal: controller.signal }, from);
-  await until("a person is asked", () => asked.length === 1);
+  await until("approval is requested", () => asked.length === 1);
   controller.abort();
   assert.equal(typeOf(await waiting), "Cancelled");
 });
 
-test("whatever a command writes, no answer is longer than its cap", async () => {
+test("no result exceeds its size limit", async () => {
   const WRITES = [
     "seq 1000000",
     "head -c 5000000 /dev/urandom",
@@ -254,7 +257,7 @@ test("whatever a command writes, no answer is longer than its cap", async () => 
   }
 });
 
-test("a closed gateway is no answer", async () => {
+test("a call on a closed gateway rejects", async () => {
   const other = await fixture.open({ policy: POLICY });
   const from = offer(other);
   await other.close();

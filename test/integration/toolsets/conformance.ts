@@ -8,10 +8,10 @@ import type { CallContext, Tool, ToolAnswer, ToolsetName } from "../../../src/to
 import { tools } from "../../../src/toolsets/tools.ts";
 import { GatewayFixture } from "../../fixtures/gateway.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: results are looked at field by field, whatever their tool
+// biome-ignore lint/suspicious/noExplicitAny: the fields of a result depend on its tool
 export type Result = Record<string, any>;
 
-/** One thing a published contract says: where it says so, what it says in our words, and the proof. */
+/** One statement of a published contract: its section, a summary, and a check. */
 export interface Statement {
   at: string;
   says: string;
@@ -20,13 +20,13 @@ export interface Statement {
 
 const ROOMY = { limits: { sessions: 10_000, startsPerMinute: 1_000_000 } };
 
-/** A toolset on a real gateway, and everything that was noticed while it was used. */
+/** A toolset on a real gateway, with a record of events and approvals. */
 export class Bench {
   readonly fixture = new GatewayFixture();
   readonly events: GatewayEvent[] = [];
   readonly asked: Approval[] = [];
   gateway!: Gateway;
-  /** What the person says who is asked. */
+  /** The approver's decision. */
   answer: "once" | "deny" | null = "once";
   #tools = new Map<string, Tool>();
 
@@ -54,7 +54,7 @@ export class Bench {
     return [...this.#tools.keys()];
   }
 
-  /** Every answer fits its schema, and says it is an error exactly when it holds one. */
+  /** Calls a tool, and verifies that the result matches its schema and that `isError` is set exactly for errors. */
   async answerOf(name: string, args: unknown, context?: CallContext): Promise<ToolAnswer> {
     const tool = this.tool(name);
     const answer = await tool.call(args, context);
@@ -71,7 +71,7 @@ export class Bench {
     return (await this.answerOf(name, args, context)).text;
   }
 
-  /** The failure's type and the actions it names. */
+  /** Calls a tool that must fail, and returns the error type and the recovery actions. */
   async failure(name: string, args: unknown, context?: CallContext): Promise<{ type: string; actions: string[] }> {
     const { error } = await this.call(name, args, context);
     assert.ok(error, "it fails");
@@ -80,7 +80,7 @@ export class Bench {
   }
 }
 
-/** A test for each statement, in the order of the document, so that a reader can tick it off. */
+/** Defines one test per statement, in the order of the contract. */
 export function conformance(
   toolset: ToolsetName,
   document: string,

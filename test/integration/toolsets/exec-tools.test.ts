@@ -66,7 +66,7 @@ const COMPOSITION: Statement[] = [
   },
   {
     at: "Toolset Composition, Dynamic approval",
-    says: "a predicate over tools: only the read-only ones need no approval",
+    says: "all tools except read-only ones require approval",
     holds: async (bench) => {
       const permissions = bench.names().map((name) => bench.tool(name).permission);
       assert.deepEqual(permissions, ["ask", "ask", "ask", "autonomous", "autonomous", "autonomous"]);
@@ -74,7 +74,7 @@ const COMPOSITION: Statement[] = [
   },
   {
     at: "Safety, Approval flow",
-    says: "a person is asked for each mutating call, and for none that only reads",
+    says: "each mutating call requires approval, read-only calls do not",
     holds: async (bench) => {
       bench.asked.length = 0;
       const { session_id } = await execute(bench, "cat", { background: true });
@@ -90,7 +90,7 @@ const COMPOSITION: Statement[] = [
   },
   {
     at: "Safety, Approval flow",
-    says: "a no is a no, and nothing runs",
+    says: "a denied command does not run",
     holds: async (bench) => {
       bench.answer = "deny";
       assert.equal((await bench.failure("execute", { command: "touch denied" })).type, "CommandDenied");
@@ -100,7 +100,7 @@ const COMPOSITION: Statement[] = [
   },
   {
     at: "Safety, Approval flow",
-    says: "without an answer in time it is pending with the approval's id, and the same call uses the yes",
+    says: "without a decision the result is pending, and the repeated call uses the approval",
     holds: async (bench) => {
       bench.answer = null;
       const { error, approval_id } = await bench.call("execute", { command: "echo approved" }, { answerWithinMs: 50 });
@@ -115,7 +115,7 @@ const COMPOSITION: Statement[] = [
 const EXECUTION: Statement[] = [
   {
     at: "Execution Model, Foreground",
-    says: "it runs to its end and the output comes back",
+    says: "runs the command and returns its output",
     holds: async (bench) => {
       assert.deepEqual(required(bench.tool("execute")), ["command"]);
       const { session_id, log_path, ...rest } = await execute(bench, "echo out; echo err >&2; exit 3");
@@ -126,28 +126,28 @@ const EXECUTION: Statement[] = [
   },
   {
     at: "Execution Model, Background",
-    says: "the session id comes at once, and output goes to the log named by it",
+    says: "returns the session id immediately and writes output to its log",
     holds: async (bench) => {
       const { session_id, log_path, exit_code } = await execute(bench, "echo here; cat", { background: true });
       assert.equal(exit_code, null);
-      await until("the log is written", () => readFileSync(log_path, "utf8") === "here\n");
+      await until("the log is complete", () => readFileSync(log_path, "utf8") === "here\n");
       await bench.call("process_manager", { action: "kill", session_id });
     },
   },
   {
     at: "Safety, Timeout",
-    says: "30 s unless told; then it is killed, and what it wrote is there",
+    says: "the default timeout is 30 s; the command is killed and its output returned",
     holds: async (bench) => {
       const { session_id } = await execute(bench, "true");
       assert.equal(bench.gateway.session(session_id).info().timeoutMs, 30_000);
       const late = await execute(bench, "echo part; sleep 60", { timeout: 3 });
       assert.deepEqual([late.timed_out, late.exit_code, late.output], [true, null, "part\n"]);
-      await until("nothing is left", () => bench.fixture.alive().length === 0);
+      await until("no process is left", () => bench.fixture.alive().length === 0);
     },
   },
   {
     at: "Background Exit Callback",
-    says: "one work item with exit code, log path and the last five lines, of high priority",
+    says: "queues one high-priority item with exit code, log path and the last five lines",
     holds: async (bench) => {
       const { session_id, log_path } = await execute(bench, "seq 9; exit 5", { background: true });
       await bench.gateway.session(session_id).wait();
@@ -169,7 +169,7 @@ const EXECUTION: Statement[] = [
   },
   {
     at: "Background Exit Callback",
-    says: "a foreground command has none",
+    says: "a foreground command queues no item",
     holds: async (bench) => {
       const { session_id } = await execute(bench, "true");
       assert.equal(bench.gateway.work.list().filter(({ payload }) => isFor(payload, session_id)).length, 0);
@@ -177,7 +177,7 @@ const EXECUTION: Statement[] = [
   },
   {
     at: "PTY Support",
-    says: "execute_pty gives a terminal, and write and send-keys reach it",
+    says: "execute_pty runs in a terminal that accepts write and send-keys",
     holds: async (bench) => {
       const command = "test -t 0 -a -t 1 && echo terminal; read a; read b; echo $a and $b";
       const { session_id } = await bench.call("execute_pty", { command, background: true });
@@ -191,7 +191,7 @@ const EXECUTION: Statement[] = [
   },
   {
     at: "Safety, Workspace sandbox",
-    says: "a working directory outside the workspace is refused, a sibling of like name too",
+    says: "rejects a working directory outside the workspace, including a sibling with the same prefix",
     holds: async (bench) => {
       for (const cwd of ["/", "..", `${bench.fixture.workspace}-2`]) {
         assert.equal((await bench.failure("execute", { command: "pwd", cwd })).type, "PathOutOfScope", cwd);
@@ -200,7 +200,7 @@ const EXECUTION: Statement[] = [
   },
   {
     at: "Safety, Process cap",
-    says: "512 processes unless configured",
+    says: "the default limit is 512 processes",
     holds: async (bench) => {
       const { output } = await execute(bench, "ulimit -u");
       assert.ok(output === "unlimited\n" || Number(output) >= 512, output);
@@ -209,7 +209,7 @@ const EXECUTION: Statement[] = [
   ...SECRET.map(
     (name): Statement => ({
       at: "Safety, Env blocklist",
-      says: `${name} is neither inherited nor taken from the caller`,
+      says: `${name} is neither inherited nor accepted from the caller`,
       holds: async (bench) => {
         const refused = await bench.failure("execute", { command: "true", env: { [name]: "x" } });
         assert.equal(refused.type, "InvalidRequest");
@@ -229,7 +229,7 @@ const EXECUTION: Statement[] = [
   ),
   {
     at: "Change Log, streaming line slices",
-    says: "process_log gives a slice of lines and how many there are, whatever the size of the log",
+    says: "process_log returns a slice of lines and their total, for logs of any size",
     holds: async (bench) => {
       const { session_id } = await execute(bench, "seq 2000000", { background: true });
       await bench.gateway.session(session_id).wait();
@@ -246,7 +246,7 @@ const EXECUTION: Statement[] = [
   },
   {
     at: "Observability",
-    says: "process_log's text is the log itself, and its metadata the session, the path and the total",
+    says: "process_log returns the log as text and session, path and total as metadata",
     holds: async (bench) => {
       const { session_id, log_path } = await execute(bench, "echo a; echo b");
       const { text, structured } = await bench.answerOf("process_log", { session_id });
@@ -256,7 +256,7 @@ const EXECUTION: Statement[] = [
   },
   {
     at: "process_manager",
-    says: "an action without what it needs is told",
+    says: "rejects an action without a required argument",
     holds: async (bench) => {
       for (const action of ["poll", "log", "write", "send-keys", "kill"]) {
         assert.equal((await bench.failure("process_manager", { action })).type, "InvalidRequest", action);

@@ -17,7 +17,7 @@ async function written(command: string): Promise<Session> {
   return gateway.session((await gateway.run({ command, capture: "merged" })).id);
 }
 
-/** A slice of lines, as `process_log` gives it. */
+/** Reads lines like `process_log`. */
 async function readLines(session: Session, offset: number, limit: number) {
   const tool = tools(gateway, "exec").find(({ name }) => name === "process_log");
   assert.ok(tool);
@@ -26,7 +26,7 @@ async function readLines(session: Session, offset: number, limit: number) {
   return { text: content, total, next: next_offset };
 }
 
-test("slices by offset and limit, also past the end", async () => {
+test("returns lines by offset and limit, including past the end", async () => {
   const session = await written("seq 10");
   const at = async (offset: number, limit: number) => {
     const { text, next, total } = await readLines(session, offset, limit);
@@ -41,7 +41,7 @@ test("slices by offset and limit, also past the end", async () => {
   assert.deepEqual(await at(50, 5), ["", 10]);
 });
 
-test("nothing, and a last line without an end", async () => {
+test("handles an empty log and a last line without a line feed", async () => {
   assert.deepEqual(await readLines(await written("true"), 0, 10), { text: "", total: 0, next: 0 });
   assert.deepEqual(await readLines(await written("printf 'a\\nb'"), 0, 10), {
     text: "a\nb",
@@ -50,7 +50,7 @@ test("nothing, and a last line without an end", async () => {
   });
 });
 
-test("going on at `next` gives every line once, whatever their length", async () => {
+test("continuing at `next` returns every line once", async () => {
   const session = await written("for i in $(seq 300); do printf '%0*d\\n' $((i * 7 % 1999 + 1)) $i; done");
   let text = "";
   let offset = 0;
@@ -63,14 +63,14 @@ test("going on at `next` gives every line once, whatever their length", async ()
   assert.equal(text, (await session.logs()).text);
 });
 
-test("a last line that has no end and does not fit is cut as well", async () => {
+test("truncates an oversized last line without a line feed", async () => {
   const session = await written("echo first; head -c 200000 /dev/zero | tr '\\0' x");
   const first = await readLines(session, 0, 10);
   assert.deepEqual([first.text, first.next, first.total], ["first\n", 1, 2]);
   assert.match((await readLines(session, 1, 10)).text, /^x+\n\[… the rest of this line is omitted/);
 });
 
-test("a line longer than an answer is cut, told, and passed", async () => {
+test("truncates a line that exceeds the size of a result and continues after it", async () => {
   const session = await written("head -c 200000 /dev/zero | tr '\\0' x; echo; echo after");
   const first = await readLines(session, 0, 10);
   assert.deepEqual([first.next, first.total], [1, 2]);

@@ -17,14 +17,14 @@ after(() => fixture.close());
 
 type Schema = Record<string, unknown> & { properties?: Record<string, Schema>; items?: Schema };
 
-/** Every schema within, by its path. */
+/** Yields every nested schema with its path. */
 function* within(schema: Schema, path = ""): Generator<[string, Schema]> {
   yield [path, schema];
   for (const [name, each] of Object.entries(schema.properties ?? {})) yield* within(each, `${path}.${name}`);
   if (schema.items) yield* within(schema.items, `${path}[]`);
 }
 
-test("all toolsets can be offered at once, in the order they were asked for", () => {
+test("all toolsets can be offered together, in the requested order", () => {
   assert.deepEqual([...new Set(all.map(({ toolset }) => toolset))], TOOLSETS);
   assert.deepEqual(
     tools(gateway, ["bash", "runner", "bash"]).map(({ name }) => name),
@@ -53,11 +53,11 @@ test("every parameter of every tool has a description", () => {
   }
 });
 
-test("names suit every host of MCP", () => {
+test("tool names are valid for every MCP host", () => {
   for (const { name } of all) assert.match(name, /^[A-Za-z0-9_.-]{1,64}$/);
 });
 
-test("the list of all tools, as MCP sends it, is at most 64 KiB", () => {
+test("the MCP list of all tools is at most 64 KiB", () => {
   const list = all.map(({ name, title, description, inputSchema, outputSchema, annotations, meta }) => ({
     name,
     title,
@@ -71,13 +71,13 @@ test("the list of all tools, as MCP sends it, is at most 64 KiB", () => {
   assert.ok(bytes <= 64 * 1024, `${bytes} bytes`);
 });
 
-test("schemas are plain data: what is listed is what is sent", () => {
+test("schemas are plain JSON data", () => {
   for (const { inputSchema, outputSchema } of all) {
     for (const schema of [inputSchema, outputSchema]) assert.deepEqual(JSON.parse(JSON.stringify(schema)), schema);
   }
 });
 
-test("two tools of one name are refused, and both toolsets are named", () => {
+test("rejects two tools with the same name and names both toolsets", () => {
   const clash = [
     { name: "run", toolset: "runner" },
     { name: "exec", toolset: "shell" },
@@ -90,23 +90,23 @@ test("two tools of one name are refused, and both toolsets are named", () => {
   assertDistinctNames(all);
 });
 
-test("an unknown toolset is refused with those there are", () => {
+test("rejects an unknown toolset and suggests a known one", () => {
   for (const name of ["bsah", "", "__proto__", "toString"]) {
     assert.throws(() => tools(gateway, name as ToolsetName), { type: "InvalidRequest", message: /^Unknown toolset/ });
   }
   assert.throws(() => tools(gateway, "bsah" as ToolsetName), { message: /did you mean `bash`\?/ });
 });
 
-test("a toolset that is switched off has no tools, and exec is off unless switched on", async () => {
+test("a disabled toolset has no tools, and exec is disabled by default", async () => {
   const other = await fixture.open({ policy: { toolsets: { bash: false } } });
   assert.deepEqual(tools(other, ["bash", "exec"]), []);
   assert.equal(tools(other, "shell").length, 2);
 });
 
-test("what the operator says about an operation goes before what a toolset wants", async () => {
+test("configured permissions take precedence over a toolset's", async () => {
   const open = await fixture.open({
     policy: { toolsets: { exec: true }, permissions: { run: "autonomous", kill: "deny" } },
-    approve: async () => assert.fail("nobody is asked"),
+    approve: async () => assert.fail("no approval is requested"),
   });
   const [execute] = tools(open, "exec");
   assert.equal((await execute?.call({ command: "echo free" }))?.structured.output, "free\n");

@@ -12,10 +12,10 @@ async function done(bench: Bench, command: string): Promise<string> {
   return id;
 }
 
-/** Lives on whatever SIGTERM says, and tells when it does. */
+/** Starts a process that ignores SIGTERM, and waits until it does. */
 async function stubborn(bench: Bench): Promise<string> {
   const id = await start(bench, "trap '' TERM; echo ready; while :; do sleep 1; done");
-  await until("it does not listen", async () => (await bench.gateway.session(id).logs()).text === "ready\n");
+  await until("the process ignores SIGTERM", async () => (await bench.gateway.session(id).logs()).text === "ready\n");
   return id;
 }
 
@@ -25,7 +25,7 @@ const ENTRY = ["process_id", "command", "state", "exit_code", "started_at", "dur
 const MONITOR: Statement[] = [
   {
     at: "process.monitor, Outputs",
-    says: "a running process has exactly the promised fields",
+    says: "a running process has exactly the fields of the contract",
     holds: async (bench) => {
       const process_id = await start(bench, "sleep 60");
       const told = await bench.call("process.monitor", { process_id });
@@ -41,7 +41,7 @@ const MONITOR: Statement[] = [
   },
   {
     at: "process.monitor, Outputs: state and exit_code",
-    says: "completed with its exit code, timed_out without one",
+    says: "a completed process has an exit code, a timed-out one has none",
     holds: async (bench) => {
       const completed = await bench.call("process.monitor", { process_id: await done(bench, "exit 3") });
       assert.deepEqual([completed.state, completed.exit_code], ["completed", 3]);
@@ -53,7 +53,7 @@ const MONITOR: Statement[] = [
   ...["process.monitor", "process.kill", "process.logs"].map(
     (name): Statement => ({
       at: `${name}, Errors: ProcessNotFound`,
-      says: "an unknown id is told, with list_processes",
+      says: "rejects an unknown id with list_processes",
       holds: async (bench) => {
         const expected = { type: "ProcessNotFound", actions: ["list_processes"] };
         assert.deepEqual(await bench.failure(name, { process_id: "nothing-like-this" }), expected);
@@ -68,7 +68,7 @@ const MONITOR: Statement[] = [
 const KILL: Statement[] = [
   {
     at: "process.kill, Inputs",
-    says: "SIGTERM and 10 s unless told",
+    says: "the defaults are SIGTERM and 10 s",
     holds: async (bench) => {
       const tool = bench.tool("process.kill");
       assert.deepEqual(required(tool), ["process_id"]);
@@ -77,7 +77,7 @@ const KILL: Statement[] = [
   },
   {
     at: "process.kill, Outputs",
-    says: "killed, signal_sent, process_id and state",
+    says: "returns killed, signal_sent, process_id and state",
     holds: async (bench) => {
       const process_id = await start(bench, "sleep 60");
       assert.deepEqual(await bench.call("process.kill", { process_id }), {
@@ -90,7 +90,7 @@ const KILL: Statement[] = [
   },
   {
     at: "process.kill, Inputs: signal",
-    says: "SIGKILL ends it at once",
+    says: "SIGKILL ends the process immediately",
     holds: async (bench) => {
       const process_id = await stubborn(bench);
       const told = await bench.call("process.kill", { process_id, signal: "SIGKILL" });
@@ -99,7 +99,7 @@ const KILL: Statement[] = [
   },
   {
     at: "process.kill, Inputs: force_after",
-    says: "SIGKILL follows a SIGTERM that is not heeded",
+    says: "SIGKILL follows when SIGTERM is ignored",
     holds: async (bench) => {
       const process_id = await stubborn(bench);
       const told = await bench.call("process.kill", { process_id, force_after: 1 });
@@ -108,7 +108,7 @@ const KILL: Statement[] = [
   },
   {
     at: "process.kill, Inputs: force_after",
-    says: "with 0 nothing follows",
+    says: "with 0, SIGKILL does not follow",
     holds: async (bench) => {
       const process_id = await stubborn(bench);
       const told = await bench.call("process.kill", { process_id, force_after: 0 });
@@ -118,17 +118,17 @@ const KILL: Statement[] = [
   },
   {
     at: "process.kill, Side effects",
-    says: "everything it started goes with it",
+    says: "child processes are killed, too",
     holds: async (bench) => {
       const process_id = await start(bench, "sleep 60 & (setsid sleep 60 &); wait");
-      await until("all are there", () => bench.gateway.session(process_id).usage().processes.length >= 3);
+      await until("all processes are running", () => bench.gateway.session(process_id).usage().processes.length >= 3);
       await bench.call("process.kill", { process_id });
-      await until("all are gone", () => bench.fixture.alive().length === 0);
+      await until("all processes have exited", () => bench.fixture.alive().length === 0);
     },
   },
   {
     at: "process.kill, Errors: ProcessAlreadyExited",
-    says: "one that has ended is told, with check_status, and killed is false",
+    says: "rejects an ended process with check_status, and killed is false",
     holds: async (bench) => {
       const process_id = await done(bench, "true");
       const { killed, state, error } = await bench.call("process.kill", { process_id });
@@ -144,7 +144,7 @@ const KILL: Statement[] = [
 const LIST: Statement[] = [
   {
     at: "process.list, Inputs",
-    says: "all of them and at most 50 unless told",
+    says: "the defaults are all states and at most 50 processes",
     holds: async (bench) => {
       const tool = bench.tool("process.list");
       assert.deepEqual([property(tool, "state_filter").default, property(tool, "limit").default], ["all", 50]);
@@ -152,7 +152,7 @@ const LIST: Statement[] = [
   },
   {
     at: "process.list, Outputs",
-    says: "entries have exactly the promised fields, the most recent first, and total counts all",
+    says: "entries have exactly the fields of the contract, most recent first, and total counts all",
     holds: async (bench) => {
       const first = await done(bench, "exit 4");
       const second = await done(bench, "true");
@@ -166,7 +166,7 @@ const LIST: Statement[] = [
   ...(["running", "completed", "killed", "timed_out"] as const).map(
     (state): Statement => ({
       at: "process.list, Inputs: state_filter",
-      says: `${state} gives only those`,
+      says: `${state} returns only processes in that state`,
       holds: async (bench) => {
         const id = await start(bench, "sleep 60");
         const { processes, total } = await bench.call("process.list", { state_filter: state, limit: 500 });
@@ -179,7 +179,7 @@ const LIST: Statement[] = [
   ),
   {
     at: "process.list",
-    says: "what was refused is no process, and another agent's are not there",
+    says: "lists neither refused commands nor other agents' processes",
     holds: async (bench) => {
       const refused = await bench.call("process.run", { command: "rm -rf /" });
       const other = await bench.fixture.open({ agent: "somebody-else" });
@@ -192,7 +192,7 @@ const LIST: Statement[] = [
   },
   {
     at: "process.list, Errors: InvalidFilter",
-    says: "an unknown filter is told, with use_valid_filter",
+    says: "rejects an unknown filter with use_valid_filter",
     holds: async (bench) =>
       assert.deepEqual(await bench.failure("process.list", { state_filter: "sleeping" }), {
         type: "InvalidFilter",
@@ -204,7 +204,7 @@ const LIST: Statement[] = [
 const LOGS: Statement[] = [
   {
     at: "process.logs, Outputs",
-    says: "both streams, their sizes, whether there is more, the id and the state",
+    says: "returns both streams, their sizes, truncated, the id and the state",
     holds: async (bench) => {
       const process_id = await done(bench, "echo out; echo errors >&2");
       assert.deepEqual(await bench.call("process.logs", { process_id }), {
@@ -222,7 +222,7 @@ const LOGS: Statement[] = [
   },
   {
     at: "process.logs, Inputs: stream",
-    says: "both unless told; of one only, the other is empty",
+    says: "the default is both; with one stream the other is empty",
     holds: async (bench) => {
       const process_id = await done(bench, "echo out; echo errors >&2");
       assert.equal(property(bench.tool("process.logs"), "stream").default, "both");
@@ -234,7 +234,7 @@ const LOGS: Statement[] = [
   },
   {
     at: "process.logs, Inputs: offset and limit",
-    says: "they are bytes, and truncated tells that there is more",
+    says: "offset and limit are bytes, and truncated is true when there is more",
     holds: async (bench) => {
       const process_id = await done(bench, "printf 0123456789");
       const middle = await bench.call("process.logs", { process_id, offset: 3, limit: 4 });
@@ -245,7 +245,7 @@ const LOGS: Statement[] = [
   },
   {
     at: "process.logs, Inputs: offset and limit",
-    says: "no character is split, and the bytes consumed are told",
+    says: "splits no character and reports the bytes consumed",
     holds: async (bench) => {
       const process_id = await done(bench, "printf 'aäö😀z'");
       const parts: string[] = [];
@@ -260,7 +260,7 @@ const LOGS: Statement[] = [
   },
   {
     at: "process.logs, Common patterns",
-    says: "a running process is followed by going on where the last read ended",
+    says: "a running process can be followed from the end of the last read",
     holds: async (bench) => {
       const process_id = await start(bench, "echo one; while ! test -e go; do sleep 0.02; done; echo two");
       let text = "";
@@ -269,14 +269,14 @@ const LOGS: Statement[] = [
         text += (await bench.call("process.logs", { process_id, stream: "stdout", offset, limit: 4096 })).stdout;
         return text;
       };
-      await until("the first line is there", async () => (await read()) === "one\n");
+      await until("the first line is written", async () => (await read()) === "one\n");
       await bench.call("process.run", { command: "touch go" });
-      await until("the second line is there", async () => (await read()) === "one\ntwo\n");
+      await until("the second line is written", async () => (await read()) === "one\ntwo\n");
     },
   },
   {
     at: "process.logs, Errors: InvalidStream",
-    says: "an unknown stream is told, with use_valid_stream",
+    says: "rejects an unknown stream with use_valid_stream",
     holds: async (bench) =>
       assert.deepEqual(await bench.failure("process.logs", { process_id: "any", stream: "stdlog" }), {
         type: "InvalidStream",
@@ -285,7 +285,7 @@ const LOGS: Statement[] = [
   },
   {
     at: "beyond the letter",
-    says: "never more than 64 KiB at a time, and all of it can be had",
+    says: "returns at most 64 KiB per call, and all output can be read",
     holds: async (bench) => {
       const process_id = await done(bench, "seq 30000; seq 30000 >&2");
       const { stdout, stderr, truncated } = await bench.call("process.logs", { process_id });

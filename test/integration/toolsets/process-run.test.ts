@@ -9,7 +9,7 @@ const sh = (bench: Bench, command: string, more: object = {}) => run(bench, { co
 const OVERVIEW: Statement[] = [
   {
     at: "Overview",
-    says: "there are process.run, process.monitor, process.kill, process.list and process.logs",
+    says: "the tools are process.run, process.monitor, process.kill, process.list and process.logs",
     holds: async (bench) =>
       assert.deepEqual(bench.names(), [
         "process.run",
@@ -65,12 +65,12 @@ const INPUTS: Statement[] = [
   },
   {
     at: "process.run, Inputs: command",
-    says: "alone it goes to the shell as one string",
+    says: "without args the command is passed to the shell",
     holds: async (bench) => assert.equal((await sh(bench, "echo a b | tr a-b x")).stdout_summary, "x x\n"),
   },
   {
     at: "process.run, Inputs: args",
-    says: "each element is one argument, and no shell is involved",
+    says: "each element is one argument, without a shell",
     holds: async (bench) => {
       const { stdout_summary } = await run(bench, { command: "printf", args: ["[%s]", "a b", "|", "$HOME", "'"] });
       assert.equal(stdout_summary, "[a b][|][$HOME][']");
@@ -79,7 +79,7 @@ const INPUTS: Statement[] = [
   },
   {
     at: "process.run, Inputs: working_directory",
-    says: "the workspace's root unless told, and only within it",
+    says: "the default is the workspace root, and other folders must be inside it",
     holds: async (bench) => {
       mkdirSync(bench.fixture.path("inner"));
       assert.equal((await sh(bench, "pwd")).stdout_summary, `${bench.fixture.workspace}\n`);
@@ -93,7 +93,7 @@ const INPUTS: Statement[] = [
   },
   {
     at: "process.run, Inputs: environment",
-    says: "it is merged, and cannot override protected variables",
+    says: "variables are added, and protected ones cannot be set",
     holds: async (bench) => {
       const { stdout_summary } = await sh(bench, 'echo "$ADDED"; test -n "$PATH"', { environment: { ADDED: "1" } });
       assert.equal(stdout_summary, "1\n");
@@ -105,7 +105,7 @@ const INPUTS: Statement[] = [
   },
   {
     at: "process.run, Inputs: timeout",
-    says: "300 s unless told, at most 3600 s, and more is refused",
+    says: "the default is 300 s, and more than 3600 s is rejected",
     holds: async (bench) => {
       const { process_id } = await sh(bench, "true");
       assert.equal(bench.gateway.session(process_id).info().timeoutMs, 300_000);
@@ -116,7 +116,7 @@ const INPUTS: Statement[] = [
   },
   {
     at: "process.run, Inputs: background",
-    says: "it returns at once with a process_id, running, and without a deadline",
+    says: "returns immediately with a process_id, running and without a deadline",
     holds: async (bench) => {
       const { process_id, state, exit_code } = await sh(bench, "sleep 60", { background: true, timeout: 1 });
       assert.deepEqual([state, exit_code], ["running", null]);
@@ -126,7 +126,7 @@ const INPUTS: Statement[] = [
   },
   {
     at: "process.run, Inputs: stdin",
-    says: "it is fed to the process, and ignored in the background",
+    says: "stdin is passed to the process, and ignored in the background",
     holds: async (bench) => {
       assert.equal((await sh(bench, "cat", { stdin: "given\n" })).stdout_summary, "given\n");
       const { process_id } = await sh(bench, "cat", { stdin: "given\n", background: true });
@@ -136,7 +136,7 @@ const INPUTS: Statement[] = [
   },
   {
     at: "process.run, Inputs: cpu_limit and memory_limit",
-    says: "they hold for this command",
+    says: "limits apply to the command",
     holds: async (bench) => {
       const { process_id } = await sh(bench, "true", { cpu_limit: 0.5, memory_limit: 256 << 20 });
       const { limits } = bench.gateway.session(process_id).info();
@@ -148,7 +148,7 @@ const INPUTS: Statement[] = [
   },
   {
     at: "process.run, Inputs: stdout_lines",
-    says: "the summaries hold the last so many lines, 100 unless told",
+    says: "the summaries hold the requested number of last lines, by default 100",
     holds: async (bench) => {
       const lines = (text: string) => text.trimEnd().split("\n");
       const { stdout_summary, stderr_summary } = await sh(bench, "seq 250; seq 250 >&2");
@@ -162,7 +162,7 @@ const INPUTS: Statement[] = [
 const OUTPUTS: Statement[] = [
   {
     at: "process.run, Outputs",
-    says: "a good run has exactly the promised fields",
+    says: "a successful run has exactly the fields of the contract",
     holds: async (bench) => {
       const { duration_ms, process_id, resource_usage, ...rest } = await sh(bench, "echo out; echo err >&2");
       assert.deepEqual(rest, { exit_code: 0, stdout_summary: "out\n", stderr_summary: "err\n", state: "completed" });
@@ -173,7 +173,7 @@ const OUTPUTS: Statement[] = [
   },
   {
     at: "process.run, Outputs: state and Timeout behaviour",
-    says: "a timeout is no error: timed_out, exit_code null, with what was written before",
+    says: "a timeout is not an error: timed_out, exit_code null, with the output so far",
     holds: async (bench) => {
       const answer = await bench.answerOf("process.run", { command: "echo so far; sleep 60", timeout: 3 });
       assert.equal(answer.isError, false);
@@ -183,10 +183,10 @@ const OUTPUTS: Statement[] = [
   },
   {
     at: "process.run, Outputs: state",
-    says: "killed by somebody is state killed and exit_code null",
+    says: "a killed process has state killed and exit_code null",
     holds: async (bench) => {
       const running = sh(bench, "echo here; sleep 60");
-      await until("it runs", () => bench.gateway.list({ status: "running" }).length === 1);
+      await until("the command is running", () => bench.gateway.list({ status: "running" }).length === 1);
       const [session] = bench.gateway.list({ status: "running" });
       await bench.gateway.session(session?.id ?? "").kill();
       const { state, exit_code } = await running;
@@ -195,7 +195,7 @@ const OUTPUTS: Statement[] = [
   },
   {
     at: "process.run, Outputs: resource_usage",
-    says: "it counts the whole tree, not the main process alone",
+    says: "resource usage covers the whole process tree",
     holds: async (bench) => {
       const script = "head -c 50000000 /dev/zero > /dev/null & head -c 50000000 /dev/zero > /dev/null & wait";
       const { resource_usage } = await sh(bench, script);
@@ -204,7 +204,7 @@ const OUTPUTS: Statement[] = [
   },
   {
     at: "process.run, Outputs: process_id",
-    says: "it is always there, also where nothing could be started",
+    says: "duration_ms is present even when nothing was started",
     holds: async (bench) => {
       for (const command of ["true", "no-such-program", "rm -rf /"]) {
         assert.equal(typeof (await run(bench, { command, args: [] })).process_id, "string", command);
@@ -213,7 +213,7 @@ const OUTPUTS: Statement[] = [
   },
   {
     at: "process.run, Side effects",
-    says: "a background process lives on when the gateway that started it is gone",
+    says: "a background process outlives the gateway that started it",
     holds: async (bench) => {
       const { process_id } = await sh(bench, "sleep 60", { background: true });
       const other = await bench.fixture.open();
@@ -226,7 +226,7 @@ const OUTPUTS: Statement[] = [
 const ERRORS: Statement[] = [
   {
     at: "process.run, Errors: CommandNotFound",
-    says: "with check_path and use_full_path, run directly or by the shell",
+    says: "a missing command names check_path and use_full_path",
     holds: async (bench) => {
       for (const args of [{ args: [] }, {}]) {
         const { type, actions } = await bench.failure("process.run", { command: "no-such-program", ...args });
@@ -236,7 +236,7 @@ const ERRORS: Statement[] = [
   },
   {
     at: "process.run, Errors: ResourceLimitExceeded",
-    says: "more memory than allowed ends it, with increase_limits and optimize",
+    says: "exceeding the memory limit names increase_limits and optimize",
     holds: async (bench) => {
       const script = "x=y; while :; do x=$x$x; done";
       const { type, actions } = await bench.failure("process.run", { command: script, memory_limit: 64 << 20 });
@@ -245,7 +245,7 @@ const ERRORS: Statement[] = [
   },
   {
     at: "process.run, Errors: SpawnFailed",
-    says: "a file that cannot be executed, with check_permissions and retry",
+    says: "a file that cannot be executed names check_permissions and retry",
     holds: async (bench) => {
       writeFileSync(bench.fixture.path("plain"), "no program\n", { mode: 0o644 });
       const { type, actions } = await bench.failure("process.run", { command: bench.fixture.path("plain"), args: [] });
@@ -254,7 +254,7 @@ const ERRORS: Statement[] = [
   },
   {
     at: "process.run, Errors",
-    says: "what may not run is told as such, with a way out",
+    says: "a refused command has an error with a recovery action",
     holds: async (bench) => {
       const { type, actions } = await bench.failure("process.run", { command: "rm", args: ["-rf", "/"] });
       assert.equal(type, "CommandBlocked");
@@ -263,7 +263,7 @@ const ERRORS: Statement[] = [
   },
   {
     at: "beyond the letter",
-    says: "summaries of long lines keep within 32 KiB and say how much is missing",
+    says: "summaries of long lines are at most 32 KiB and say how much is omitted",
     holds: async (bench) => {
       const { stdout_summary } = await sh(bench, "head -c 300000 /dev/zero | tr '\\0' x");
       assert.ok(Buffer.byteLength(stdout_summary) <= 32 * 1024);

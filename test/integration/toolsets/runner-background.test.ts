@@ -20,7 +20,7 @@ const BACKGROUND: Statement[] = [
   },
   {
     at: "run_background, Outputs",
-    says: "success, pid and command come back at once, and the pid is that of the process",
+    says: "returns success, pid and command immediately, and the pid is that of the process",
     holds: async (bench) => {
       const { success, pid, command, process_id } = await start(bench, "exec sleep 60");
       assert.deepEqual([success, command], [true, "exec sleep 60"]);
@@ -31,7 +31,7 @@ const BACKGROUND: Statement[] = [
   },
   {
     at: "run_background, Inputs: log_file",
-    says: "stdout and stderr are written there, from the start",
+    says: "stdout and stderr are written to log_file, which is overwritten",
     holds: async (bench) => {
       const log = bench.fixture.path("server.log");
       const { process_id } = await start(bench, "echo out; echo err >&2", { log_file: "server.log" });
@@ -43,7 +43,7 @@ const BACKGROUND: Statement[] = [
   },
   {
     at: "run_background, Implementation",
-    says: "what is blocked is not started",
+    says: "a blocked command is not started",
     holds: async (bench) => {
       const { success, pid, blocked, block_reason } = await start(bench, "shutdown -h now");
       assert.deepEqual([success, pid, blocked], [false, null, true]);
@@ -52,7 +52,7 @@ const BACKGROUND: Statement[] = [
   },
   {
     at: "run_background, Inputs: cwd",
-    says: "it runs there, through the shell",
+    says: "the command runs in cwd, through the shell",
     holds: async (bench) => {
       await shell(bench, "mkdir -p there");
       const { process_id } = await start(bench, "touch made && true", { cwd: "there" });
@@ -62,7 +62,7 @@ const BACKGROUND: Statement[] = [
   },
   {
     at: "Constraints",
-    says: "background processes are tracked, also by another gateway",
+    says: "background processes are visible to other gateways",
     holds: async (bench) => {
       const { process_id, pid } = await start(bench, "sleep 60");
       const other = await bench.fixture.open();
@@ -72,35 +72,38 @@ const BACKGROUND: Statement[] = [
   },
   {
     at: "kill_process, Inputs",
-    says: "5 s of grace unless told",
+    says: "the default grace period is 5 s",
     holds: async (bench) => assert.equal(property(bench.tool("kill_process"), "graceful_timeout").default, 5),
   },
   {
     at: "kill_process",
-    says: "SIGTERM comes first and can be answered, descendants go too",
+    says: "SIGTERM comes first and can be handled, and descendants are terminated",
     holds: async (bench) => {
       const command = "trap 'echo asked > polite; exit 0' TERM; sleep 60 & (setsid sleep 60 &); while :; do wait; done";
       const { pid, process_id } = await start(bench, command);
-      await until("its children are there", () => bench.gateway.session(process_id).usage().processes.length >= 3);
+      await until(
+        "its child processes are running",
+        () => bench.gateway.session(process_id).usage().processes.length >= 3,
+      );
       assert.deepEqual(await kill(bench, pid), { success: true });
       assert.equal(readFileSync(bench.fixture.path("polite"), "utf8"), "asked\n");
-      await until("all of it is gone", () => bench.fixture.alive().length === 0);
+      await until("all processes have exited", () => bench.fixture.alive().length === 0);
     },
   },
   {
     at: "kill_process",
-    says: "SIGKILL follows for one that does not listen",
+    says: "SIGKILL follows when SIGTERM is ignored",
     holds: async (bench) => {
       const { pid, process_id } = await start(bench, "trap '' TERM; echo ready; while :; do sleep 1; done");
       const session = bench.gateway.session(process_id);
-      await until("it does not listen", async () => (await session.logs()).text === "ready\n");
+      await until("the process ignores SIGTERM", async () => (await session.logs()).text === "ready\n");
       assert.deepEqual(await kill(bench, pid, { graceful_timeout: 1 }), { success: true });
       assert.equal(session.info().signal, "SIGKILL");
     },
   },
   {
     at: "kill_process, Implementation",
-    says: "one that is gone already is a success",
+    says: "succeeds for a process that has exited",
     holds: async (bench) => {
       const { pid, process_id } = await start(bench, "true");
       await bench.gateway.session(process_id).wait();
@@ -109,7 +112,7 @@ const BACKGROUND: Statement[] = [
   },
   {
     at: "kill_process, Implementation",
-    says: "a process that was not started here is refused and lives on",
+    says: "rejects a process that was not started here, which keeps running",
     holds: async (bench) => {
       for (const pid of [1, process.pid, process.ppid]) {
         assert.equal((await kill(bench, pid)).success, false);
@@ -119,7 +122,7 @@ const BACKGROUND: Statement[] = [
   },
   {
     at: "kill_process, Intent required",
-    says: "why it was ended is in the audit",
+    says: "the intent of a kill is audited",
     holds: async (bench) => {
       const { pid } = await start(bench, "sleep 60");
       await kill(bench, pid, { intent: "no longer wanted" });
@@ -129,7 +132,7 @@ const BACKGROUND: Statement[] = [
   },
   {
     at: "is_blocked, Outputs",
-    says: "blocked with a reason, or not blocked and null, and nothing runs",
+    says: "returns blocked with a reason, or not blocked with null, and runs nothing",
     holds: async (bench) => {
       const sessions = bench.gateway.count();
       for (const command of NEVER) {

@@ -6,12 +6,12 @@ import { intent, NEVER, run, shell } from "./runner.ts";
 const WHOLE: Statement[] = [
   {
     at: "Capabilities",
-    says: "there are run, run_background, kill_process and is_blocked",
+    says: "the tools are run, run_background, kill_process and is_blocked",
     holds: async (bench) => assert.deepEqual(bench.names(), ["run", "run_background", "kill_process", "is_blocked"]),
   },
   {
     at: "Capabilities, Intent required",
-    says: "run, run_background and kill_process want a stated intent, is_blocked does not",
+    says: "run, run_background and kill_process require an intent, is_blocked does not",
     holds: async (bench) => {
       const wanting = bench.names().filter((name) => required(bench.tool(name)).includes("intent"));
       assert.deepEqual(wanting, ["run", "run_background", "kill_process"]);
@@ -32,7 +32,7 @@ const WHOLE: Statement[] = [
   },
   {
     at: "Core Behaviors, Always",
-    says: "stdout and stderr are captured apart",
+    says: "stdout and stderr are captured separately",
     holds: async (bench) => {
       const { stdout, stderr } = await shell(bench, "echo out; echo err >&2");
       assert.deepEqual([stdout, stderr], ["out\n", "err\n"]);
@@ -40,7 +40,7 @@ const WHOLE: Statement[] = [
   },
   {
     at: "Role and parallel_safe",
-    says: "any number may run at the same time",
+    says: "commands can run concurrently",
     holds: async (bench) => {
       const results = await Promise.all(Array.from({ length: 20 }, (_, n) => run(bench, `echo ${n}`)));
       assert.deepEqual(
@@ -66,7 +66,7 @@ const WHOLE: Statement[] = [
   ),
   {
     at: "Constraints",
-    says: "a block cannot be overridden: nobody is even asked",
+    says: "a block cannot be overridden, and no approval is requested",
     holds: async (bench) => {
       const before = bench.asked.length;
       await shell(bench, "rm -rf /");
@@ -75,7 +75,7 @@ const WHOLE: Statement[] = [
   },
   {
     at: "Checkpoints",
-    says: "each part of a chain is judged by itself",
+    says: "each command of a chain is checked",
     holds: async (bench) => assert.equal((await shell(bench, "true && echo x | cat; reboot")).blocked, true),
   },
 ];
@@ -93,7 +93,7 @@ const RUN: Statement[] = [
   },
   {
     at: "run, Inputs: timeout, and Constraints",
-    says: "60 s unless told, at most 3600 s, and more is refused",
+    says: "the default is 60 s, and more than 3600 s is rejected",
     holds: async (bench) => {
       const { maximum } = property(bench.tool("run"), "timeout");
       assert.equal(maximum, 3600);
@@ -107,7 +107,7 @@ const RUN: Statement[] = [
   },
   {
     at: "run, Inputs: cwd",
-    says: "the command runs there",
+    says: "the command runs in cwd",
     holds: async (bench) => {
       await shell(bench, "mkdir -p sub");
       assert.equal((await run(bench, "pwd", { cwd: "sub" })).stdout, `${bench.fixture.path("sub")}\n`);
@@ -115,7 +115,7 @@ const RUN: Statement[] = [
   },
   {
     at: "run, Inputs: env",
-    says: "variables come on top of the current ones",
+    says: "variables are added to the current ones",
     holds: async (bench) => {
       const { stdout } = await shell(bench, 'echo "$MINE"; test -n "$PATH" && echo path', { env: { MINE: "yes" } });
       assert.equal(stdout, "yes\npath\n");
@@ -123,7 +123,7 @@ const RUN: Statement[] = [
   },
   {
     at: "run, Inputs: shell",
-    says: "without it words are split as by shlex, and a pipe is an argument",
+    says: "without it the command is split like shlex, and a pipe is an argument",
     holds: async (bench) => {
       assert.equal((await run(bench, 'echo \'a b\' "c\\"d" e\\ f | cat *')).stdout, 'a b c"d e f | cat *\n');
     },
@@ -135,7 +135,7 @@ const RUN: Statement[] = [
   },
   {
     at: "run, Outputs",
-    says: "a good run has exactly the promised fields",
+    says: "a successful run has exactly the fields of the contract",
     holds: async (bench) => {
       const { duration_ms, ...rest } = await run(bench, "echo hi");
       assert.ok(Number.isInteger(duration_ms));
@@ -153,7 +153,7 @@ const RUN: Statement[] = [
   },
   {
     at: "run, Outputs: success and exit_code",
-    says: "success is exit code 0, and any other is given as it is",
+    says: "success means exit code 0, and other codes are returned unchanged",
     holds: async (bench) => {
       for (const code of [1, 2, 77, 255]) {
         const { success, exit_code } = await shell(bench, `exit ${code}`);
@@ -163,7 +163,7 @@ const RUN: Statement[] = [
   },
   {
     at: "run, Outputs: timed_out",
-    says: "at the timeout exit_code is -1 and what was written is there",
+    says: "at the timeout exit_code is -1 and the output is kept",
     holds: async (bench) => {
       const result = await shell(bench, "echo begun; echo bad >&2; sleep 60", { timeout: 3 });
       assert.deepEqual(
@@ -174,15 +174,15 @@ const RUN: Statement[] = [
   },
   {
     at: "run, Post-execution",
-    says: "nothing of a command that timed out is left, not even a zombie",
+    says: "a command that timed out leaves no process, not even a zombie",
     holds: async (bench) => {
       await shell(bench, "sleep 61 & (setsid sleep 62 &) ; sleep 63", { timeout: 1 });
-      await until("all of it is gone", () => bench.fixture.alive().length === 0);
+      await until("all processes have exited", () => bench.fixture.alive().length === 0);
     },
   },
   {
     at: "run, Implementation",
-    says: "a command that cannot be started is -1 with the reason on stderr",
+    says: "a command that cannot be started has exit_code -1 and the reason in stderr",
     holds: async (bench) => {
       const missing = await run(bench, "no-such-program-here");
       assert.deepEqual([missing.exit_code, missing.success, missing.blocked], [-1, false, false]);
@@ -199,7 +199,7 @@ const RUN: Statement[] = [
   },
   {
     at: "run, Implementation",
-    says: "bytes that are no UTF-8 are replaced, not fatal",
+    says: "replaces invalid UTF-8",
     holds: async (bench) =>
       assert.equal(
         (await shell(bench, "printf 'one odd byte \\377 in a text\\n'")).stdout,
@@ -208,7 +208,7 @@ const RUN: Statement[] = [
   },
   {
     at: "Error Handling, Command not found",
-    says: "it says how to look for it",
+    says: "a missing command says how to check for it",
     holds: async (bench) => {
       const { type, actions } = await bench.failure("run", { command: "no-such-program-here", intent });
       assert.equal(type, "CommandNotFound");
@@ -217,7 +217,7 @@ const RUN: Statement[] = [
   },
   {
     at: "Error Handling, Command blocked",
-    says: "it is reported with an alternative, and no way round is offered",
+    says: "a blocked command names an alternative and no workaround",
     holds: async (bench) => {
       const { type, actions } = await bench.failure("run", { command: "rm -rf /", intent });
       assert.deepEqual([type, actions], ["CommandBlocked", ["use_alternative", "report"]]);
@@ -225,12 +225,12 @@ const RUN: Statement[] = [
   },
   {
     at: "Error Handling, Timeout expired",
-    says: "a longer timeout is offered",
+    says: "a timeout suggests a longer timeout",
     holds: async (bench) => assert.match((await run(bench, "sleep 60", { timeout: 1 })).note, /longer timeout/),
   },
   {
     at: "beyond the letter",
-    says: "long streams are cut to 32 KiB each and say how much is missing",
+    says: "long streams are limited to 32 KiB each and say how much is omitted",
     holds: async (bench) => {
       const { stdout, stderr } = await shell(bench, "seq 100000; seq 100000 >&2");
       for (const text of [stdout, stderr]) {

@@ -6,7 +6,7 @@ export const run = (bench: Bench, command: string, more: object = {}) =>
 export const shell = (bench: Bench, command: string, more: object = {}) =>
   run(bench, command, { shell: true, ...more });
 
-/** What may never run, whatever else is allowed; as the document writes it. */
+/** The commands that must never run, as written in the contract. */
 export const NEVER = [
   "rm -rf /",
   "rm -rf /*",

@@ -12,12 +12,12 @@ async function start(bench: Bench, command: string, more: object = {}): Promise<
 const MODES: Statement[] = [
   {
     at: "Solution",
-    says: "one tool executes, one manages",
+    says: "one tool runs commands, one manages sessions",
     holds: async (bench) => assert.deepEqual(bench.names(), ["exec", "process"]),
   },
   {
     at: "Implementation sketch, options",
-    says: "command, working directory, environment, terminal and timeout can be given",
+    says: "accepts command, working directory, environment, terminal and timeout",
     holds: async (bench) => {
       const tool = bench.tool("exec");
       assert.deepEqual(required(tool), ["command"]);
@@ -42,7 +42,7 @@ const MODES: Statement[] = [
   },
   {
     at: "Core concepts, PTY-first",
-    says: "a command that needs a terminal gets one of 120 by 30, another does not",
+    says: "a command that needs a terminal gets one of 120 by 30, others do not",
     holds: async (bench) => {
       const { aggregated } = await exec(bench, "stty size", { pty: true });
       assert.equal(aggregated, "30 120\n");
@@ -52,12 +52,12 @@ const MODES: Statement[] = [
   },
   {
     at: "Core concepts, Graceful PTY fallback",
-    says: "fallbacks are listed as warnings, and there are none without one",
+    says: "warnings list fallbacks only",
     holds: async (bench) => assert.deepEqual((await exec(bench, "true", { pty: true })).warnings, []),
   },
   {
     at: "Implementation sketch, timeout",
-    says: "1800 s unless told, 0 is none",
+    says: "the default is 1800 s, and 0 means none",
     holds: async (bench) => {
       const deadline = async (more: object) =>
         bench.gateway.session((await exec(bench, "true", more)).session_id).info().timeoutMs;
@@ -66,7 +66,7 @@ const MODES: Statement[] = [
   },
   {
     at: "Implementation sketch, timeout",
-    says: "SIGTERM at the timeout, told by timed_out and exit_signal, with what was written",
+    says: "a timeout sends SIGTERM and returns timed_out, exit_signal and the output",
     holds: async (bench) => {
       const late = await exec(bench, "echo part; exec sleep 60", { timeout: 3 });
       assert.deepEqual(
@@ -77,7 +77,7 @@ const MODES: Statement[] = [
   },
   {
     at: "Implementation sketch, killSession",
-    says: "SIGKILL follows a second later for one that does not listen",
+    says: "SIGKILL follows after 1 s when SIGTERM is ignored",
     holds: async (bench) => {
       const late = await exec(bench, "trap '' TERM; echo deaf; while :; do sleep 1; done", { timeout: 3 });
       assert.deepEqual([late.timed_out, late.exit_signal, late.aggregated], [true, "SIGKILL", "deaf\n"]);
@@ -85,22 +85,22 @@ const MODES: Statement[] = [
   },
   {
     at: "Core concepts, Proper signal propagation",
-    says: "every child goes at the timeout, and no zombie stays",
+    says: "all child processes are killed at the timeout, and no zombie is left",
     holds: async (bench) => {
       await exec(bench, "sleep 60 & (setsid sleep 60 &); sleep 60", { timeout: 1 });
-      await until("nothing is left", () => bench.fixture.alive().length === 0);
+      await until("no process is left", () => bench.fixture.alive().length === 0);
     },
   },
   {
     at: "Core concepts, Proper signal propagation",
-    says: "every child goes when the call is aborted",
+    says: "all child processes are killed when the call is aborted",
     holds: async (bench) => {
       const controller = new AbortController();
       const running = bench.call("exec", { command: "sleep 60 & sleep 60" }, { signal: controller.signal });
-      await until("it runs", () => bench.fixture.alive().length >= 3);
+      await until("the command is running", () => bench.fixture.alive().length >= 3);
       controller.abort();
       assert.equal((await running).status, "killed");
-      await until("nothing is left", () => bench.fixture.alive().length === 0);
+      await until("no process is left", () => bench.fixture.alive().length === 0);
     },
   },
 ];
@@ -114,7 +114,7 @@ const SECURITY: Statement[] = [
   },
   {
     at: "Security-aware modes, allowlist with ask on-miss",
-    says: "what is not on the list is asked, and a no is a denial",
+    says: "a command not on the allowlist requires approval and can be denied",
     holds: async (bench) => {
       bench.asked.length = 0;
       const command = "python3 -c 'print(1)'";
@@ -126,7 +126,7 @@ const SECURITY: Statement[] = [
   },
   {
     at: "Security-aware modes, ask always",
-    says: "each command is asked, whatever else holds",
+    says: "every command requires approval",
     holds: async (bench) => {
       bench.asked.length = 0;
       await exec(bench, "true", { ask: "always" });
@@ -135,7 +135,7 @@ const SECURITY: Statement[] = [
   },
   {
     at: "Security-aware modes",
-    says: "a looser mode than configured is of no effect",
+    says: "a looser mode than configured has no effect",
     holds: async (bench) => {
       const strict = await bench.fixture.open({ policy: { security: "deny" } });
       const { tools } = await import("../../../src/toolsets/tools.ts");
@@ -149,7 +149,7 @@ const SECURITY: Statement[] = [
 const BACKGROUND: Statement[] = [
   {
     at: "Background process management, ProcessSession",
-    says: "a session tells its id, command, pid, output, whether it exited and how, and whether it is in the background",
+    says: "a session has id, command, pid, output, exit state and background state",
     holds: async (bench) => {
       const { session_id, duration_ms, ...rest } = await exec(bench, "echo done; exit 4");
       assert.equal(typeof session_id, "string");
@@ -171,7 +171,7 @@ const BACKGROUND: Statement[] = [
   },
   {
     at: "Background process management, markBackgrounded",
-    says: "what still runs after yieldMs carries on in the background, and its end is told",
+    says: "a command running after yieldMs continues in the background, and its exit is reported",
     holds: async (bench) => {
       const command = "echo early; while ! test -e go; do sleep 0.02; done; echo late";
       const first = await exec(bench, command, { yieldMs: 100 });
@@ -192,7 +192,7 @@ const BACKGROUND: Statement[] = [
   },
   {
     at: "Background process management",
-    says: "with background it is not waited for at all, and its end is told once",
+    says: "with background the call returns immediately, and the exit is reported once",
     holds: async (bench) => {
       const id = await start(bench, "exit 9");
       await bench.gateway.session(id).wait();
@@ -205,7 +205,7 @@ const BACKGROUND: Statement[] = [
   },
   {
     at: "Pitfalls, Output truncation",
-    says: "aggregated is cut in its middle at 200,000 bytes, tail holds the last 2,000",
+    says: "aggregated omits the middle beyond 200,000 bytes, tail holds the last 2,000",
     holds: async (bench) => {
       const { aggregated, tail } = await exec(bench, "seq 100000");
       assert.ok(Buffer.byteLength(aggregated) <= 200_000);

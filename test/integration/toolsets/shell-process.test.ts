@@ -9,13 +9,13 @@ async function start(bench: Bench, command: string, more: object = {}): Promise<
 const act = (bench: Bench, session_id: string, action: string, more: object = {}) =>
   bench.call("process", { action, session_id, ...more });
 
-/** Lines that it reads come back in brackets. */
+/** A command that prints each line it reads in brackets. */
 const ECHO = 'while read -r line; do echo "[$line]"; done; echo end';
 
 const ACTIONS: Statement[] = [
   {
     at: "process",
-    says: "all actions are there",
+    says: "all actions are available",
     holds: async (bench) =>
       assert.deepEqual(property(bench.tool("process"), "action").enum, [
         "list",
@@ -36,7 +36,7 @@ const ACTIONS: Statement[] = [
   },
   {
     at: "process, list",
-    says: "sessions of this agent with their last line, newest first, and how many there are",
+    says: "lists this agent's sessions with their last line, newest first, and the total",
     holds: async (bench) => {
       const id = await start(bench, "echo one; echo two");
       await bench.gateway.session(id).wait();
@@ -47,7 +47,7 @@ const ACTIONS: Statement[] = [
   },
   {
     at: "process, poll",
-    says: "what is new since the last poll, and the state",
+    says: "returns the output since the last poll, and the state",
     holds: async (bench) => {
       const id = await start(bench, ECHO, { pty: false });
       await act(bench, id, "write", { data: "a\n" });
@@ -61,7 +61,7 @@ const ACTIONS: Statement[] = [
   },
   {
     at: "process, log",
-    says: "the last lines, or a slice from an offset, and how many there are",
+    says: "returns the last lines or a slice from an offset, and the total",
     holds: async (bench) => {
       const id = await start(bench, "seq 1000");
       await bench.gateway.session(id).wait();
@@ -73,7 +73,7 @@ const ACTIONS: Statement[] = [
   },
   {
     at: "process, write",
-    says: "text reaches its input as it is; without background or a terminal there is none to reach",
+    says: "text reaches stdin unchanged; without background or a terminal stdin is closed",
     holds: async (bench) => {
       const closed = await bench.call("exec", { command: "while ! test -e stop; do sleep 0.02; done", yieldMs: 50 });
       const { error } = await act(bench, closed.session_id, "write", { data: "x" });
@@ -84,7 +84,7 @@ const ACTIONS: Statement[] = [
   },
   {
     at: "process, submit",
-    says: "the text and Enter, on a pipe and on a terminal",
+    says: "sends text and Enter, on a pipe and on a terminal",
     holds: async (bench) => {
       for (const pty of [false, true]) {
         const id = await start(bench, ECHO, { pty });
@@ -97,7 +97,7 @@ const ACTIONS: Statement[] = [
   },
   {
     at: "process, send-keys",
-    says: "keys by name reach a terminal; on a pipe there is none",
+    says: "named keys reach a terminal and are rejected on a pipe",
     holds: async (bench) => {
       const id = await start(bench, ECHO, { pty: true });
       await act(bench, id, "send-keys", { keys: ["o", "k", "Enter"] });
@@ -111,7 +111,7 @@ const ACTIONS: Statement[] = [
   },
   {
     at: "process, paste",
-    says: "a text of several lines goes in at once",
+    says: "sends several lines at once",
     holds: async (bench) => {
       const id = await start(bench, ECHO, { pty: true });
       await act(bench, id, "paste", { data: "one\ntwo\n" });
@@ -121,7 +121,7 @@ const ACTIONS: Statement[] = [
   },
   {
     at: "process, screen",
-    says: "what a person would see, with the cursor",
+    says: "returns the visible text and the cursor",
     holds: async (bench) => {
       const id = await start(bench, "printf '\\033[2J\\033[3;5Hhere'; read x", { pty: true });
       await act(bench, id, "wait", { input: true });
@@ -135,7 +135,7 @@ const ACTIONS: Statement[] = [
   },
   {
     at: "process, wait",
-    says: "for quiet, for input, or until the time is over; never longer than the caller waits",
+    says: "waits for silence, input or a timeout, never longer than the caller",
     holds: async (bench) => {
       const id = await start(bench, "echo ready; read x", { pty: true });
       assert.equal((await act(bench, id, "wait", { input: true })).reason, "input");
@@ -150,7 +150,7 @@ const ACTIONS: Statement[] = [
   },
   {
     at: "process, extend",
-    says: "the deadline is moved from now on, 0 lifts it",
+    says: "sets the deadline from now on, and 0 removes it",
     holds: async (bench) => {
       const id = await start(bench, "sleep 60", { timeout: 3600 });
       await act(bench, id, "extend", { timeout: 1 });
@@ -171,28 +171,28 @@ const ACTIONS: Statement[] = [
   },
   {
     at: "process, kill",
-    says: "it ends with all it started; one that has ended is told",
+    says: "kills the session and its child processes, and reports one that has ended",
     holds: async (bench) => {
       const id = await start(bench, "sleep 60 & (setsid sleep 60 &); wait");
-      await until("all are there", () => bench.gateway.session(id).usage().processes.length >= 3);
+      await until("all processes are running", () => bench.gateway.session(id).usage().processes.length >= 3);
       assert.deepEqual([(await act(bench, id, "kill")).killed, (await act(bench, id, "kill")).killed], [true, false]);
-      await until("nothing is left", () => bench.fixture.alive().length === 0);
+      await until("no process is left", () => bench.fixture.alive().length === 0);
     },
   },
   {
     at: "process, clear and remove",
-    says: "clear leaves what runs alone, remove ends it first",
+    says: "clear rejects a running session, remove terminates it first",
     holds: async (bench) => {
       const id = await start(bench, "sleep 60");
       assert.equal((await act(bench, id, "clear")).error.type, "StillRunning");
       assert.equal((await act(bench, id, "remove")).removed, true);
-      await until("nothing is left", () => bench.fixture.alive().length === 0);
+      await until("no process is left", () => bench.fixture.alive().length === 0);
       assert.equal((await act(bench, id, "poll")).error.type, "SessionNotFound");
     },
   },
   {
     at: "process",
-    says: "what an action needs is asked for",
+    says: "rejects an action without a required argument",
     holds: async (bench) => {
       const id = await start(bench, "true");
       for (const action of ["write", "send-keys", "paste", "extend", "resize"]) {

@@ -13,7 +13,7 @@ const skip = NO_POSTGRES;
 const QUEUE = { queue: "ends", workflow: "onEnd" };
 const quiet = { info() {}, debug() {}, warn() {}, error() {} };
 let postgres: Postgres;
-/** What the workflow was really given, by its id. */
+/** The arguments that the workflow received, by workflow id. */
 const ran: { id: string | undefined; item: { key: string; payload: { session_id: string; exit_code: number } } }[] = [];
 
 before(async () => {
@@ -65,7 +65,7 @@ function fixture(databaseUrl = postgres.url) {
 
 const ended = (id: string) => execCallback({ id, exitCode: 3, logPath: null, lastLines: ["bye"] });
 
-test("the end of a session starts one workflow, however often it is told", { skip }, async () => {
+test("the end of a session starts one workflow, even when it is delivered twice", { skip }, async () => {
   const first = fixture();
   first.dispatcher.start();
   first.queue.enqueue(ended("s1"));
@@ -75,7 +75,7 @@ test("the end of a session starts one workflow, however often it is told", { ski
   assert.deepEqual(ran[0]?.item.payload.exit_code, 3);
   assert.deepEqual(first.failures, []);
 
-  // Another gateway that knows nothing of it, as after a crash between delivery and its record.
+  // A second gateway without a record of the delivery, as after a crash between delivery and acknowledgement.
   const second = fixture();
   second.dispatcher.start();
   second.queue.enqueue(ended("s1"));
@@ -85,7 +85,7 @@ test("the end of a session starts one workflow, however often it is told", { ski
   assert.equal(ran.length, 2);
 });
 
-test("a database that is away is waited for, and its address is not told", { skip }, async () => {
+test("retries while the database is unavailable and does not reveal its URL", { skip }, async () => {
   const { queue, dispatcher, failures } = fixture();
   await postgres.stop();
   dispatcher.start();
@@ -99,11 +99,11 @@ test("a database that is away is waited for, and its address is not told", { ski
   assert.equal(ran.filter(({ id }) => id === "exec_callback:s3").length, 1);
 });
 
-test("what cannot be a database is refused at once", () => {
+test("rejects a URL that is not a PostgreSQL database", () => {
   assert.throws(() => fixture("mysql://x"), /must contain the URL of a PostgreSQL database/);
 });
 
-test("without the package it says which to install", () => {
+test("names the missing package", () => {
   const hooks = `import { registerHooks } from "node:module";
     registerHooks({ resolve: (name, context, next) => {
       if (name.startsWith("@dbos-inc/")) throw new Error("not installed");

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { wouldCover } from "../../../src/approval/grants.ts";
 import { cpuMs } from "../text/cpu-time.ts";
 
-/** Whether a grant with these patterns covers the arguments. */
+/** Reports whether a grant with these patterns covers the arguments. */
 function matchesArguments(patterns: string[], args: string[]): boolean {
   const target = { executable: "/usr/bin/tool", cwd: "/", piped: false };
   return wouldCover({ ...target, args: [] }, { args: patterns }, { ...target, args });

@@ -10,22 +10,22 @@ function audited(command: string): string {
   return room.audited.at(-1)?.summary ?? "";
 }
 
-test("a secret on a line of its own is masked although lines are made visible", () => {
+test("masks a secret on a line of its own", () => {
   assert.equal(audited("cat > f <<E\npassword: hunter2\nE"), "cat > f <<E‹line break›password: •••‹line break›E");
 });
 
-test("no half of a secret is left where the summary is cut", () => {
+test("does not leave part of a secret at the end of a truncated summary", () => {
   const summary = audited(`echo ${"x".repeat(180)} ghp_${"Ab1".repeat(12)}`);
   assert.doesNotMatch(summary, /ghp_/);
   assert.match(audited(`echo ${"y".repeat(5000)}`), /^echo y{195}… \(truncated\)$/);
 });
 
-test("a grant's arguments are masked by the program they are for", () => {
+test("masks the arguments of a grant according to its program", () => {
   const approvals = room.approvals();
   const target = { executable: "/usr/bin/7z", args: ["x", "-phunter2", "a.7z"], cwd: room.workspace, piped: false };
   const made = { agent: "builder", target, identity: null, scope: {}, who: "ann", channel: "cli", approval: null };
   const grant = approvals.grants.make(made);
-  assert.deepEqual(grant.args, { kind: "exact", values: target.args }, "it must match what is asked");
+  assert.deepEqual(grant.args, { kind: "exact", values: target.args }, "the stored grant is not masked");
   approvals.grants.revoke(grant.id, { who: "ann", channel: "cli" });
   const entries = room.audited.filter(({ kind }) => kind === "grant");
   assert.equal(entries.length, 2);

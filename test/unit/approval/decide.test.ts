@@ -10,7 +10,7 @@ const ONCE: ApprovalDecision = { decision: "once", who: "ann", channel: "cli" };
 const DENY: ApprovalDecision = { decision: "deny", who: "bob", channel: "cli", reason: "not on a Friday" };
 const USE = { agent: "builder", session: "s1" };
 
-test("what is asked, approved and used leaves a row and an audit entry each", () => {
+test("requesting, approving and using an approval each leave an audit entry", () => {
   const approvals = room.approvals();
   const asked = room.asked({ command: "ls /srv", intent: "look around" });
   const pending = approvals.request(asked);
@@ -23,7 +23,7 @@ test("what is asked, approved and used leaves a row and an audit entry each", ()
   assert.deepEqual(room.outcomes().splice(0), ["asked", "approved", "used"]);
 });
 
-test("it is used once", () => {
+test("an approval can be used once", () => {
   const approvals = room.approvals();
   const asked = room.asked({ command: "ls /srv/once" });
   const { id } = approvals.request(asked);
@@ -33,7 +33,7 @@ test("it is used once", () => {
   assert.deepEqual(again, { ok: false, status: "used", changed: ["the approval was already used for session s1"] });
 });
 
-test("it is for the agent that asked", () => {
+test("an approval is valid only for the agent that requested it", () => {
   const approvals = room.approvals();
   const asked = room.asked({ command: "ls /srv/mine" });
   const { id } = approvals.request(asked);
@@ -42,7 +42,7 @@ test("it is for the agent that asked", () => {
   assert.deepEqual(other, { ok: false, status: "approved", changed: ["the approval belongs to another agent"] });
 });
 
-test("a denial comes back with its reason, and the first word stands", () => {
+test("a denial keeps its reason and cannot be changed", () => {
   const [here, there] = [room.approvals(), room.approvals()];
   const asked = room.asked({ command: "ls /srv/denied" });
   const { id } = here.request(asked);
@@ -56,7 +56,7 @@ test("a denial comes back with its reason, and the first word stands", () => {
   assert.deepEqual(consumed, { ok: false, status: "denied", changed: ["the request was denied"] });
 });
 
-test("the same thing asked again is the same request until it was used", () => {
+test("repeating a request returns the same approval until it is used", () => {
   const [here, there] = [room.approvals(), room.approvals()];
   const asked = room.asked({ command: "ls /srv/again" });
   const first = here.request(asked);
@@ -70,7 +70,7 @@ test("the same thing asked again is the same request until it was used", () => {
   assert.notEqual(there.request(asked).id, first.id);
 });
 
-test("nobody can use what nobody has decided", () => {
+test("a pending approval cannot be used", () => {
   const approvals = room.approvals();
   const asked = room.asked({ command: "ls /srv/early" });
   const { id } = approvals.request(asked);
@@ -78,7 +78,7 @@ test("nobody can use what nobody has decided", () => {
   assert.deepEqual(consumed, { ok: false, status: "pending", changed: ["the request is still pending"] });
 });
 
-test("an agent decides nothing", () => {
+test("rejects decisions by agents", () => {
   const approvals = room.approvals();
   const { id } = approvals.request(room.asked({ command: "ls /srv/self" }));
   const attempts: unknown[] = [
@@ -100,13 +100,13 @@ test("an agent decides nothing", () => {
   assert.equal(approvals.get(id).status, "pending");
 });
 
-test("an unknown id and an ambiguous one are different answers", () => {
+test("distinguishes unknown ids from ambiguous ones", () => {
   const approvals = room.approvals();
   assert.throws(() => approvals.get("nothing"), { type: "ApprovalNotFound" });
   assert.throws(() => approvals.get("0"), { type: "AmbiguousId" });
 });
 
-test("listeners hear of each new request once, after it is stored", async () => {
+test("calls listeners once for each new request, after it is stored", async () => {
   const approvals = room.approvals();
   const heard: string[] = [];
   const stop = approvals.onRequest(({ id }) => heard.push(id));
@@ -121,7 +121,7 @@ test("listeners hear of each new request once, after it is stored", async () => 
   assert.deepEqual(heard, [id]);
 });
 
-test("an audit that fails takes the decision with it", () => {
+test("a decision that cannot be audited is not recorded", () => {
   const { id } = room.approvals().request(room.asked({ command: "ls /srv/audit" }));
   const unaudited = room.approvals({
     audit: () => {
@@ -132,7 +132,7 @@ test("an audit that fails takes the decision with it", () => {
   assert.equal(room.approvals().get(id).status, "pending");
 });
 
-test("a word that is none of the three is no yes, and nothing oversized is taken in", () => {
+test("rejects unknown decisions and oversized fields", () => {
   const approvals = room.approvals();
   const { id } = approvals.request(room.asked({ command: "ls /srv/shape" }));
   const wrong: unknown[] = [
@@ -152,7 +152,7 @@ test("a word that is none of the three is no yes, and nothing oversized is taken
   assert.equal(approvals.get(id).status, "pending");
 });
 
-test("one agent can have a thousand requests waiting, and no more", () => {
+test("limits an agent to a thousand pending requests", () => {
   const approvals = room.approvals();
   const { id } = approvals.request(room.asked({ command: "ls /srv/flood", agent: "flood" }));
   room.database().exec(`
@@ -168,7 +168,7 @@ test("one agent can have a thousand requests waiting, and no more", () => {
   assert.equal(again().status, "pending");
 });
 
-test("what is settled can be forgotten, what is open not", () => {
+test("deletes old decided requests and keeps pending ones", () => {
   const approvals = room.approvals();
   const open = approvals.request(room.asked({ command: "ls /srv/open" }));
   const settled = approvals.request(room.asked({ command: "ls /srv/settled" }));
@@ -178,7 +178,7 @@ test("what is settled can be forgotten, what is open not", () => {
   assert.equal(approvals.get(open.id).status, "pending");
 });
 
-test("what has expired cannot be approved, however many others are due before it", () => {
+test("an expired request cannot be approved, even when many others are due to expire", () => {
   let now = Date.now();
   const approvals = room.approvals({ now: () => now, expiresMs: 1000 });
   const { id } = approvals.request(room.asked({ command: "ls /srv/late" }));
@@ -193,7 +193,7 @@ test("what has expired cannot be approved, however many others are due before it
   assert.equal(approvals.get(id).status, "expired");
 });
 
-test("what waits of one agent takes a bounded room, however long each is", () => {
+test("limits the total size of an agent's pending requests", () => {
   const approvals = room.approvals();
   const asked = room.asked({ command: "cat", agent: "writer" });
   const long = (n: number) => ({

@@ -10,7 +10,7 @@ import { ApprovalFixture } from "../../fixtures/approvals.ts";
 const room = new ApprovalFixture();
 after(() => room.remove());
 
-/** Every program exists, whatever this machine has; links lead where the tests say. */
+/** A lookup in which every program exists and links resolve as the tests specify. */
 function facts(command: string): Analysis {
   const links: Record<string, string> = { tool: "/usr/bin/python3.12", vi: "/usr/bin/vim.basic", awk: "/usr/bin/mawk" };
   const which = (name: string, cwd: string | null) => {
@@ -132,7 +132,7 @@ const ONCE_ONLY: [command: string, why: RegExp][] = [
   ["pytest", /project files/],
   ["pip install x", /project files/],
   ["pip3 install x", /project files/],
-  // unknown until it runs
+  // not known in advance
   ["$CMD", /known/],
   ["ls $(cat x)", /known/],
   ["rm *.o", /known/],
@@ -157,7 +157,7 @@ const ONCE_ONLY: [command: string, why: RegExp][] = [
   ["./build.sh", /the agent can write to/],
   ["/tmp/tool", /the agent can write to/],
   ["/var/tmp/x/tool", /the agent can write to/],
-  // one that cannot spoils the rest
+  // one command that is not grantable among others
   ["git status && make", /project files/],
   ["git status; python3 x.py", /an interpreter/],
   ["git log | sh", /shell|known|given/],
@@ -166,35 +166,35 @@ const ONCE_ONLY: [command: string, why: RegExp][] = [
 ];
 
 for (const command of GRANTABLE) {
-  test(`may be allowed for good: ${command}`, () => {
+  test(`is grantable: ${command}`, () => {
     const found = grantable(facts(command), scene);
     assert.equal(found.ok, true, found.ok ? "" : found.why);
   });
 }
 
 for (const [command, why] of ONCE_ONLY) {
-  test(`may only be allowed once: ${command.replaceAll("\n", " ⏎ ")}`, () => {
+  test(`is not grantable: ${command.replaceAll("\n", " ⏎ ")}`, () => {
     const found = grantable(facts(command), scene);
     assert.equal(found.ok, false);
     if (!found.ok) assert.match(found.why, why);
   });
 }
 
-test("a request with variables or input of its own may only be allowed once", () => {
+test("a request with environment variables or stdin is not grantable", () => {
   const git = facts("git fetch");
   assert.equal(grantable(git, { ...scene, addedEnv: ["GIT_SSH_COMMAND"] }).ok, false);
   assert.equal(grantable(git, { ...scene, stdin: true }).ok, false);
   assert.equal(grantable(git, { ...scene, addedEnv: [], stdin: false }).ok, true);
 });
 
-test("a real link in a trusted folder that leads to an interpreter is one", () => {
+test("a link to an interpreter counts as the interpreter", () => {
   const link = join(room.folder, "harmless");
   symlinkSync("/bin/bash", link);
   const found = grantable(room.inspect(link), scene);
   assert.deepEqual([found.ok, found.ok ? "" : found.why], [false, "bash is a shell"]);
 });
 
-test("what a grant would name", () => {
+test("lists the commands that a grant would cover", () => {
   assert.deepEqual(grantable(facts("cd /srv && git log -n 5 | head"), scene), {
     ok: true,
     commands: [
@@ -204,7 +204,7 @@ test("what a grant would name", () => {
   });
 });
 
-test("a program in the workspace by its full path is the agent's to change", () => {
+test("a program in the workspace is not grantable, even by its absolute path", () => {
   const tool = join(room.workspace, "tool");
   copyFileSync("/bin/true", tool);
   chmodSync(tool, 0o755);

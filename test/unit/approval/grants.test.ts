@@ -15,20 +15,20 @@ function always(approvals: Approvals, asked: Asked, grant: GrantScope = {}) {
   return approvals.decide(id, { decision: "always", who: "ann", channel: "cli", grant });
 }
 
-/** Whether a command would run unasked. */
+/** Reports whether grants cover a command. */
 function granted(approvals: Approvals, command: string, other: Partial<typeof scene> & { cwd?: string } = {}): boolean {
   return approvals.grants.match(room.inspect(command, other.cwd), { ...scene, ...other }) !== null;
 }
 
-test("always means always: the same command is not asked again", () => {
+test("a granted command requires no further approval", () => {
   const approvals = room.approvals();
   assert.equal(granted(approvals, "uname -a"), false);
   always(approvals, { command: "uname -a" });
   assert.equal(granted(approvals, "uname -a"), true);
-  assert.equal(granted(room.approvals(), "uname -a"), true, "nor by another gateway");
+  assert.equal(granted(room.approvals(), "uname -a"), true, "another gateway sees the grant");
 });
 
-test("for that agent, program, arguments and folder only", () => {
+test("a grant covers only its agent, program, arguments and folder", () => {
   const approvals = room.approvals();
   always(approvals, { command: "id -u" });
   const no: [string, object?][] = [
@@ -51,7 +51,7 @@ test("for that agent, program, arguments and folder only", () => {
   assert.equal(approvals.grants.match(room.inspect("id -u"), { ...scene, addedEnv: ["LD_PRELOAD"] }), null);
 });
 
-test("several commands become a grant each; in a pipe only what was granted in one", () => {
+test("makes one grant per command; only commands granted in a pipeline are covered in one", () => {
   const approvals = room.approvals();
   const { id } = always(approvals, { command: "ls -l | wc -l && df -h" });
   const made = approvals.grants.list().filter(({ approval }) => approval === id);
@@ -65,14 +65,14 @@ test("several commands become a grant each; in a pipe only what was granted in o
   assert.equal(granted(approvals, "df -h | wc -l"), false);
 });
 
-test("patterns widen the arguments, and must cover what was asked", () => {
+test("patterns widen the arguments and must match the requested ones", () => {
   const approvals = room.approvals();
   assert.throws(() => always(approvals, { command: "git fetch origin" }, { args: ["pull", "*"] }), {
     type: "NotGrantable",
     message: "A standing grant is not possible: the pattern pull * does not match the requested arguments.",
   });
   const pending = approvals.request(room.asked({ command: "git fetch origin" }));
-  assert.equal(pending.status, "pending", "a refused decision decides nothing");
+  assert.equal(pending.status, "pending", "a rejected decision leaves the request pending");
   always(approvals, { command: "git fetch origin" }, { args: ["fetch", "*"] });
   assert.equal(granted(approvals, "git fetch upstream"), true);
   assert.equal(granted(approvals, "git fetch --upload-pack=sh"), false);
@@ -82,7 +82,7 @@ test("patterns widen the arguments, and must cover what was asked", () => {
   });
 });
 
-test("what can only be allowed once says so, and stays open for once", () => {
+test("rejects a grant for a command that is not grantable and leaves the request pending", () => {
   const approvals = room.approvals();
   assert.throws(() => always(approvals, { command: "make" }), {
     type: "NotGrantable",
@@ -102,7 +102,7 @@ test("a grant can expire", () => {
   assert.throws(() => always(approvals, { command: "df -k" }, { expiresMs: 0 }), { type: "InvalidRequest" });
 });
 
-test("a grant can be taken back, once, and other gateways notice", () => {
+test("a grant can be revoked once, and other gateways see it", () => {
   const [here, there] = [room.approvals(), room.approvals()];
   const { id } = always(here, { command: "uptime -p" });
   const grant = here.grants.list().find(({ approval }) => approval === id);
@@ -118,7 +118,7 @@ test("a grant can be taken back, once, and other gateways notice", () => {
   );
 });
 
-test("the same granted again takes the place of the earlier one", () => {
+test("a repeated grant replaces the earlier one", () => {
   const approvals = room.approvals();
   const { id } = always(approvals, { command: "hostname -f" });
   approvals.consume(id, room.binding({ command: "hostname -f" }), { agent: "builder", session: "s" });
@@ -128,11 +128,11 @@ test("the same granted again takes the place of the earlier one", () => {
   assert.notEqual(live[0]?.expiresAt, null);
 });
 
-test("another program at the same path is not granted", () => {
+test("a grant does not cover another program at the same path", () => {
   const approvals = room.approvals();
   const tool = join(room.folder, "tool");
   copyFileSync("/bin/true", tool);
-  // Outside the workspace and the usual scratch folders, as far as this test can say.
+  // The folder counts as outside the workspace and the temporary directories.
   const outside = { ...room.asked({ command: `${tool} go` }), workspace: "/nowhere" };
   const facts = { ...outside.verdict, commands: outside.verdict.commands };
   const target = { executable: tool, args: ["go"], cwd: room.workspace, piped: false };
@@ -144,7 +144,7 @@ test("another program at the same path is not granted", () => {
   assert.equal(approvals.grants.match(facts, scene), null);
 });
 
-test("a folder that is a link is granted as the folder it led to", () => {
+test("a grant for a linked folder covers the link's original target", () => {
   const approvals = room.approvals();
   for (const name of ["one", "two"]) mkdirSync(join(room.workspace, name));
   const link = join(room.workspace, "link");
@@ -157,7 +157,7 @@ test("a folder that is a link is granted as the folder it led to", () => {
   assert.equal(granted(approvals, "stat .", { cwd: link }), false);
 });
 
-test("use is noted, a mere check is not", () => {
+test("records the use of a grant, but not a check", () => {
   const approvals = room.approvals();
   always(approvals, { command: "nproc --all" });
   const [grant] = approvals.grants.match(room.inspect("nproc --all"), scene) ?? [];
@@ -166,7 +166,7 @@ test("use is noted, a mere check is not", () => {
   assert.notEqual(approvals.grants.get(grant?.id ?? "").lastUsedAt, null);
 });
 
-test("a thousand grants and pending requests do not slow a check", () => {
+test("a thousand grants and pending requests do not slow down a check", () => {
   const approvals = room.approvals();
   const facts = room.inspect("uname -a");
   const perCheck = () => {
@@ -191,6 +191,6 @@ test("a thousand grants and pending requests do not slow a check", () => {
       FROM n, (SELECT * FROM approvals LIMIT 1);
   `);
   const after = perCheck();
-  // Generous: it fails when the work grows with their number, not when the machine is busy.
+  // The limit is generous: it fails when the time grows with the number of grants, not when the machine is busy.
   assert.ok(after < before * 10 + 0.2, `${before} ms before, ${after} ms after`);
 });

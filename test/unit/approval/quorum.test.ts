@@ -9,7 +9,7 @@ after(() => room.remove());
 const THREE = ["ann", "bob", "cy"];
 const FOUR = [...THREE, "dan"];
 
-/** Words in order (`ann+`, `bob-`), and the status after each. */
+/** Decisions in order (`ann+` approves, `bob-` denies), and the status after each. */
 const TABLE: [rule: Quorum["rule"], approvers: string[], words: string, statuses: string][] = [
   ["any", [], "zoe+", "approved"],
   ["any", [], "zoe-", "denied"],
@@ -48,7 +48,7 @@ for (const [index, [rule, approvers, words, statuses]] of TABLE.entries()) {
   });
 }
 
-test("others are refused, and one person counts once", () => {
+test("rejects people who are not approvers and second decisions of one person", () => {
   const approvals = room.approvals({ quorum: { rule: "majority", approvers: THREE } });
   const { id } = approvals.request(room.asked({ command: "ls /quorum/others" }));
   assert.throws(() => approvals.decide(id, word("zoe+")), {
@@ -64,7 +64,7 @@ test("others are refused, and one person counts once", () => {
   assert.equal(approvals.get(id).status, "pending");
 });
 
-test("a grant needs every yes to say always, and the same", () => {
+test("makes a grant only when all approvers choose always with the same scope", () => {
   const quorum: Quorum = { rule: "unanimous", approvers: ["ann", "bob"] };
   const always = { decision: "always", channel: "cli", grant: { expiresMs: 1000 } } as const;
   const outcomes: [ApprovalDecision, ApprovalDecision, number][] = [
@@ -81,7 +81,7 @@ test("a grant needs every yes to say always, and the same", () => {
   }
 });
 
-test("a quorum that cannot be is refused", () => {
+test("rejects an invalid quorum", () => {
   const faults: [Quorum, RegExp][] = [
     [{ rule: "majority", approvers: [] }, /must not be empty/],
     [{ rule: "unanimous", approvers: [] }, /must not be empty/],

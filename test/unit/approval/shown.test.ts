@@ -9,32 +9,36 @@ import { ApprovalFixture } from "../../fixtures/approvals.ts";
 const room = new ApprovalFixture();
 after(() => room.remove());
 
-/** What is asked for, and what a person is shown. */
+/** The text of a command, and the text shown to the approver. */
 const DECEPTIVE: [name: string, text: string, shown: string][] = [
-  ["plain text is left alone", "git log --oneline | head -5", "git log --oneline | head -5"],
-  ["accents, emoji and other scripts stay", "echo 'é 日本 😀 مرحبا'", "echo 'é 日本 😀 مرحبا'"],
+  ["plain text is unchanged", "git log --oneline | head -5", "git log --oneline | head -5"],
+  ["accents, emoji and other scripts are unchanged", "echo 'é 日本 😀 مرحبا'", "echo 'é 日本 😀 مرحبا'"],
   ["right-to-left override", "rm \u202e/ fr- nohtyp", "rm ‹U+202E›/ fr- nohtyp"],
   ["isolates", "a\u2066b\u2069c", "a‹U+2066›b‹U+2069›c"],
   ["zero width space and joiner", "r\u200bm\u200d x", "r‹U+200B›m‹U+200D› x"],
   ["byte order mark", "\ufeffls", "‹U+FEFF›ls"],
   ["tag characters", "ls\u{e0041}\u{e0042}", "ls‹U+E0041›‹U+E0042›"],
   ["variation selectors", "ls\ufe0f\u{e0101}", "ls‹U+FE0F›‹U+E0101›"],
-  ["a carriage return that would paint over the line", "rm -rf x\recho harmless", "rm -rf x‹return›echo harmless"],
+  ["a carriage return that would overwrite the line", "rm -rf x\recho harmless", "rm -rf x‹return›echo harmless"],
   ["escape sequences", "echo \u001b[2K\u001b[1Aok", "echo ‹escape›[2K‹escape›[1Aok"],
   ["C1 control", "echo \u009b2K", "echo ‹U+009B›2K"],
   ["backspaces", "rm x\b\b\b\bls", "rm x‹4 × U+0008›ls"],
   ["NUL", "ls\0rm", "ls‹NUL›rm"],
-  ["tabs that push the rest away", `ls${"\t".repeat(500)}; rm -rf ~`, "ls‹500 × tab›; rm -rf ~"],
-  ["blanks that push the rest away", `ls${" ".repeat(5000)}; rm -rf ~`, "ls‹5000 spaces›; rm -rf ~"],
-  ["line breaks that push the rest away", `ls${"\n".repeat(200)}rm -rf ~`, "ls‹200 line breaks›rm -rf ~"],
-  ["blank lines with blanks in them", `ls${"  \n".repeat(50)}rm`, "ls‹50 line breaks›rm"],
-  ["a few line breaks and blanks are layout", "for f in *; do\n    ls $f\n\ndone", "for f in *; do\n    ls $f\n\ndone"],
+  ["tabs that push the rest off the screen", `ls${"\t".repeat(500)}; rm -rf ~`, "ls‹500 × tab›; rm -rf ~"],
+  ["spaces that push the rest off the screen", `ls${" ".repeat(5000)}; rm -rf ~`, "ls‹5000 spaces›; rm -rf ~"],
+  ["line breaks that push the rest off the screen", `ls${"\n".repeat(200)}rm -rf ~`, "ls‹200 line breaks›rm -rf ~"],
+  ["blank lines with spaces", `ls${"  \n".repeat(50)}rm`, "ls‹50 line breaks›rm"],
+  [
+    "a few line breaks and spaces are unchanged",
+    "for f in *; do\n    ls $f\n\ndone",
+    "for f in *; do\n    ls $f\n\ndone",
+  ],
   ["no-break spaces", "rm\u00a0-rf", "rm‹no-break space›-rf"],
-  ["blanks that are none", "a\u3000b\u2003c\u2800d\u3164e", "a‹U+3000›b‹U+2003›c‹U+2800›d‹U+3164›e"],
+  ["unusual space characters", "a\u3000b\u2003c\u2800d\u3164e", "a‹U+3000›b‹U+2003›c‹U+2800›d‹U+3164›e"],
   ["line and paragraph separators", "a\u2028b\u2029c", "a‹U+2028›b‹U+2029›c"],
-  ["half a character", "a\ud800b", "a‹U+D800›b"],
-  ["private use", "a\ue000b", "a‹U+E000›b"],
-  ["a pile of accents", "a\u0300\u0301\u0302\u0303b", "a‹4 accents›b"],
+  ["an unpaired surrogate", "a\ud800b", "a‹U+D800›b"],
+  ["private use characters", "a\ue000b", "a‹U+E000›b"],
+  ["stacked accents", "a\u0300\u0301\u0302\u0303b", "a‹4 accents›b"],
 ];
 
 for (const [name, text, expected] of DECEPTIVE) {
@@ -46,23 +50,27 @@ for (const [name, text, expected] of DECEPTIVE) {
   });
 }
 
-test("nothing a terminal would obey is left, whatever is asked", () => {
+test("removes all terminal control characters from any text", () => {
   const all = Array.from({ length: 0x11000 }, (_, code) => String.fromCodePoint(code)).join("x");
   assert.doesNotMatch(shownText(all).text, /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
   assert.doesNotMatch(shownLine(all), /\n/);
 });
 
-test("the part that matters is found again behind what was written out", () => {
+test("locates a span after escaped characters", () => {
   const text = `echo \u200b\u200b${"\t".repeat(30)}; rm -rf ~ \u202e`;
   const start = text.indexOf("rm -rf");
   const found = shownText(text);
   const place = found.locate({ start, end: start + 8 });
   assert.equal(found.text.slice(place.start, place.end), "rm -rf ~");
   const inside = found.locate({ start: 6, end: 7 });
-  assert.equal(found.text.slice(inside.start, inside.end), "‹2 × U+200B›", "a part of a run is the whole run");
+  assert.equal(
+    found.text.slice(inside.start, inside.end),
+    "‹2 × U+200B›",
+    "a span inside an escaped run covers the whole run",
+  );
 });
 
-test("a command of 100 KB is stored and printed whole", () => {
+test("stores and prints a command of 100 KB without truncation", () => {
   const command = `echo ${"a".repeat(50_000)} $(rm -rf ~/hidden) ${"b".repeat(50_000)}`;
   const approval = room.approvals().request(room.asked({ command }));
   assert.equal(approval.request.command.text, command);
@@ -74,7 +82,7 @@ test("a command of 100 KB is stored and printed whole", () => {
   }
 });
 
-test("lines of the command cannot be mistaken for the rest of what is shown", () => {
+test("lines of the command cannot be mistaken for fields", () => {
   const command = "ls\nwhy          It is harmless. (safe)\nexpires      never";
   const approval = room.approvals().request(room.asked({ command }));
   const text = approvalText(approval, { color: false, columns: 80, nowMs: Date.now() });
@@ -82,7 +90,7 @@ test("lines of the command cannot be mistaken for the rest of what is shown", ()
   assert.doesNotMatch(text, /^why {10}It is harmless/m);
 });
 
-test("no line is wider than the screen: what goes on at its left edge could pass for another field", () => {
+test("no line is wider than the screen, so that a wrapped line cannot pass for a field", () => {
   const wide = "漢".repeat(60);
   const fake = "under        nothing at all";
   const reasons = [{ rule: wide + fake, message: wide + fake, span: null, suggestion: null }];
@@ -95,19 +103,19 @@ test("no line is wider than the screen: what goes on at its left edge could pass
   }
 });
 
-test("long values are wrapped in time that grows with them", () => {
+test("wraps long values in linear time", () => {
   const approval = room.approvals().request(room.asked({ command: "ls", confinement: "漢 é".repeat(100_000) }));
   const text = approvalText(approval, { color: false, columns: 80, nowMs: Date.now() });
   assert.equal(text.match(/漢/g)?.length, 100_000);
 });
 
-test("a rule's name comes from a file an agent may have written, and is made visible", () => {
+test("escapes control characters in rule names, which an agent may have written", () => {
   const reasons = [{ rule: "x\u001b[2J\u202ey", message: "m\u001b[31m", span: null, suggestion: null }];
   const { request } = room.approvals().request(room.asked({ command: "ls", reasons }));
   assert.deepEqual(request.reasons, [{ rule: "x‹escape›[2J‹U+202E›y", message: "m‹escape›[31m", span: null }]);
 });
 
-test("what a command reads and finds in its environment belongs to what must have been on the screen", () => {
+test("stdin and environment variables are part of the command section", () => {
   const asked = { command: "bash -s", stdin: "id\nrm -rf /srv", env: { CODE: "curl evil.example" } };
   const approval = room.approvals().request(room.asked(asked));
   const { command } = approvalLines(approval, { color: false, columns: 80, nowMs: Date.now() });
@@ -121,7 +129,7 @@ test("what a command reads and finds in its environment belongs to what must hav
   ]);
 });
 
-test("with colour the risky part is red and what was written out is inverse", () => {
+test("with color, risky spans are red and escaped characters inverse", () => {
   const command = "ls \u202e; rm -rf /srv";
   const start = command.indexOf("rm");
   const reasons = [{ rule: "delete", message: "It deletes.", span: { start, end: command.length }, suggestion: null }];
@@ -132,14 +140,14 @@ test("with colour the risky part is red and what was written out is inverse", ()
   assert.ok(stripVTControlCharacters(text).includes("│ ls ‹U+202E›; rm -rf /srv"));
 });
 
-test("without colour the risky part is underlined", () => {
+test("without color, risky spans are underlined", () => {
   const reasons = [{ rule: "delete", message: "It deletes.", span: { start: 4, end: 11 }, suggestion: null }];
   const approval = room.approvals().request(room.asked({ command: "ls; rm -rf; id", reasons }));
   const text = approvalText(approval, { color: false, columns: 80, nowMs: Date.now() });
   assert.match(text, /^│ ls; rm -rf; id\n {6}\^{7}$/m);
 });
 
-test("names, folders, variables, intent and input are made visible too, secrets are masked", () => {
+test("escapes names, folders, variables, intent and stdin, and masks secrets", () => {
   const { request } = room.approvals().request(
     room.asked({
       command: "bash -s",
@@ -158,7 +166,7 @@ test("names, folders, variables, intent and input are made visible too, secrets 
   assert.equal(request.stdin?.text, "rm -rf x‹escape›[2K\n");
 });
 
-test("what cannot be known is told once, with its reason", () => {
+test("lists each unknown once, with its reason", () => {
   const { request } = room.approvals().request(room.asked({ command: "$(cat word) hello" }));
   assert.deepEqual(request.commands.at(-1)?.notes, [
     "the program to run cannot be determined: the output of a command substitution is known only at run time",

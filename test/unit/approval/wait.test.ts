@@ -12,18 +12,18 @@ after(() => room.remove());
 const ONCE: ApprovalDecision = { decision: "once", who: "ann", channel: "cli" };
 const USE = { agent: "builder", session: "s" };
 
-test("a wait ends with the decision, made here or by another gateway", async () => {
+test("a wait ends with a decision of this or another gateway", async () => {
   for (const decides of ["here", "there"]) {
     const here = room.approvals();
     const { id } = here.request(room.asked({ command: `ls /wait/${decides}` }));
     const waiting = here.wait(id);
     (decides === "here" ? here : room.approvals()).decide(id, ONCE);
     assert.equal((await waiting).status, "approved");
-    assert.equal((await here.wait(id)).status, "approved", "and is over at once when asked again");
+    assert.equal((await here.wait(id)).status, "approved", "a second wait returns immediately");
   }
 });
 
-test("a wait with little patience gives back the pending one, and can be taken up again", async () => {
+test("a wait that times out returns the pending request and can be repeated", async () => {
   const approvals = room.approvals();
   const { id } = approvals.request(room.asked({ command: "ls /wait/short" }));
   assert.equal((await approvals.wait(id, { timeoutMs: 20 })).status, "pending");
@@ -32,7 +32,7 @@ test("a wait with little patience gives back the pending one, and can be taken u
   assert.equal((await again).reason, "no");
 });
 
-test("a wait can be called off", async () => {
+test("a wait can be aborted", async () => {
   const approvals = room.approvals();
   const { id } = approvals.request(room.asked({ command: "ls /wait/off" }));
   const reason = new Error("changed my mind");
@@ -44,7 +44,7 @@ test("a wait can be called off", async () => {
   assert.equal(approvals.get(id).status, "pending");
 });
 
-test("a request expires by itself, which counts as denied", async () => {
+test("a request expires and then counts as denied", async () => {
   const approvals = room.approvals({ expiresMs: 40 });
   const asked = room.asked({ command: "ls /wait/expires" });
   const { id, createdAt, expiresAt } = approvals.request(asked);
@@ -63,10 +63,10 @@ test("a request expires by itself, which counts as denied", async () => {
     room.audited.filter(({ detail }) => detail.approval === id).map(({ outcome }) => outcome),
     ["asked", "expired", "refused"],
   );
-  assert.notEqual(approvals.request(asked).id, id, "asked again, it is a new request");
+  assert.notEqual(approvals.request(asked).id, id, "a repeated request is a new one");
 });
 
-test("30 minutes unless told otherwise; an approval can be used as long again", () => {
+test("a request expires after 30 minutes, and an approval 30 minutes after the decision", () => {
   let now = Date.now();
   const approvals = room.approvals({ now: () => now });
   const asked = room.asked({ command: "ls /wait/default" });
@@ -81,7 +81,7 @@ test("30 minutes unless told otherwise; an approval can be used as long again", 
   assert.equal(approvals.consume(id, asked.binding, USE).ok, false);
 });
 
-test("lists show expired ones as expired", () => {
+test("lists expired requests as expired", () => {
   let now = Date.now();
   const approvals = room.approvals({ now: () => now, expiresMs: 1000 });
   const { id } = approvals.request(room.asked({ command: "ls /wait/list", agent: "lister" }));
@@ -97,7 +97,7 @@ test("lists show expired ones as expired", () => {
   );
 });
 
-test("a wait fails when its gateway is closed, rather than last for ever or bring the process down", async () => {
+test("a wait fails when its gateway is closed", async () => {
   const database = openDatabase(join(room.folder, "closed.db"));
   const approvals = new Approvals(database, { ancestry: () => "none" });
   const { id } = approvals.request(room.asked({ command: "ls /wait/closed" }));

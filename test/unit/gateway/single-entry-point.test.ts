@@ -12,19 +12,19 @@ function filesWith(pattern: RegExp): string[] {
   return FILES.filter((name) => pattern.test(readFileSync(join(SRC, name), "utf8"))).sort();
 }
 
-test("only the executor can start a process, and two probes of doctor", () => {
+test("only the executor and two doctor checks start processes", () => {
   const starters = filesWith(/from "node:(child_process|cluster|worker_threads)"|process\.binding/);
   assert.ok(starters.includes("executor/spawn-keeper.ts"));
   const others = starters.filter((name) => !name.startsWith("executor/"));
   assert.deepEqual(others, ["doctor/executor.ts", "doctor/state-folder.ts"]);
 });
 
-test("nothing but submit launches, and who else asks for room gives it back", () => {
+test("only submit launches commands", () => {
   assert.deepEqual(filesWith(/\.launch\(/), ["gateway/submit.ts"]);
   assert.deepEqual(filesWith(/executor\.prepare\(/), ["gateway/submit.ts", "session/registry.ts"]);
 });
 
-test("nothing but the gateway submits", () => {
+test("only the gateway calls submit", () => {
   const callers = filesWith(/^import \{[^}]*\bsubmit\b[^}]*\} from "[^"]*\/submit\.ts"/m);
   assert.ok(callers.includes("gateway/gateway.ts"));
   assert.deepEqual(
