@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// Plain JavaScript that Node 12 can still parse: a Node that is too old must get one clear line, not a syntax error.
+// Plain JavaScript that Node 12 can parse, so that an old version of Node prints a clear message and not a syntax error.
 function isNewEnough(version) {
   const [major, minor] = version.split(".").map(Number);
   return major > 22 || (major === 22 && minor >= 19);
 }
 
-// Node 22 announces node:sqlite as experimental on stderr, which belongs to the user's command. Every other warning stays.
+// Hides the warning of Node 22 that node:sqlite is experimental, because stderr is also that of the user's command.
 function hideSqliteWarning() {
   const emitWarning = process.emitWarning;
   process.emitWarning = (warning, ...rest) => {
@@ -14,8 +14,8 @@ function hideSqliteWarning() {
   };
 }
 
-// Compiled code is trusted when it is read back, so it is kept in the state folder, which confined commands cannot write,
-// and not in Node's default place under /tmp, which they can. No state folder yet: no cache yet.
+// Node trusts the compiled code in its cache. The cache is therefore in the state folder, which sandboxed commands cannot
+// write, and not in Node's default directory under /tmp. Without a state folder there is no cache.
 function enableCompileCache({ existsSync }) {
   const { homedir } = process.getBuiltinModule("node:os");
   const { join } = process.getBuiltinModule("node:path");
@@ -26,7 +26,7 @@ function enableCompileCache({ existsSync }) {
 }
 
 if (isNewEnough(process.versions.node)) {
-  // Not by `import`: that would load all that a module of Node's offers, and take longer than the rest of this.
+  // Not an `import` statement, which would load more of Node and take longer than the rest of this file.
   const fs = process.getBuiltinModule("node:fs");
   hideSqliteWarning();
   enableCompileCache(fs);
@@ -35,7 +35,7 @@ if (isNewEnough(process.versions.node)) {
   import(fs.existsSync(source) ? source.href : built.href).then(({ main }) => main(process.argv.slice(2)));
 } else {
   process.stderr.write(
-    `sallyport needs Node 22.19 or newer; this is v${process.versions.node}. Get it from https://nodejs.org; in a checkout \`npx sallyport\` uses the one that \`npm ci\` installed\n`,
+    `sallyport: requires Node 22.19 or newer; this is v${process.versions.node}. Install it from https://nodejs.org. In a checkout, \`npx sallyport\` uses the version that \`npm ci\` installed.\n`,
   );
   process.exitCode = 125;
 }

@@ -20,7 +20,7 @@ test("rejects an old version of Node with one line and exit code 125", async () 
   for (const version of ["12.22.12", "20.20.2", "22.18.9"]) {
     const { stdout, stderr, code } = await withNode(version);
     assert.deepEqual({ stdout, code }, { stdout: "", code: 125 });
-    assert.match(stderr, new RegExp(`^sallyport needs Node 22\\.19 or newer; this is v${version}\\. [^\\n]*\\n$`));
+    assert.match(stderr, new RegExp(`^sallyport: requires Node 22\\.19 or newer; this is v${version}\\. [^\\n]*\\n$`));
   }
 });
 

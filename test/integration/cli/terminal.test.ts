@@ -78,7 +78,7 @@ test("stats --watch sorts by keys, stays open without sessions, and restores the
   const state = join(box.folder, "watched");
   const { child, shows } = box.onTerminal(["--state", state, "stats", "--watch"], { env: { NO_COLOR: "1" } });
   const frame = () => plain(shows().slice(shows().lastIndexOf("\x1b[H")));
-  await until("it says so", () => frame().includes("No running sessions."));
+  await until("the message appears", () => frame().includes("No running sessions."));
   for (const name of ["bee", "ant"])
     await box.run(["--state", state, "run", "-d", "--name", name, "--", "sleep", "300"]);
   await until("both appear", () => /2 sessions, 2 processes: CPU/.test(frame()));

@@ -19,7 +19,7 @@ export const allow: Command = {
     "sallyport allow [list] [OPTIONS]\n       sallyport allow add [OPTIONS] -- PROGRAM [ARG...]\n       sallyport allow remove ID...",
   description: `
     A standing grant lets an agent run a program with the given arguments in one directory without approval. Grants are
-    also created by \`sallyport approve --always\` and with the a key in \`sallyport approvals\`.`,
+    also created by \`sallyport approve --always\` and with the \`a\` key in \`sallyport approvals\`.`,
   actions: {
     list: "List grants (default)",
     add: "Create a grant",

@@ -35,7 +35,7 @@ export const token: Command = {
     agent: 'NAME: Agent that the token acts as, for role agent (default: "default")',
     json: "Print JSON",
   },
-  groups: { "Options for list": ["all"], "Options of create": ["role", "agent", "expires"] },
+  groups: { "Options for list": ["all"], "Options for create": ["role", "agent", "expires"] },
   sections: {
     Output: `When stdout is not a terminal, list prints one line of tab-separated columns per token, without a header: ID, NAME,
       ROLE, AGENT, STATUS, LAST USED, EXPIRES, BY.`,
