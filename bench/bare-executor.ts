@@ -3,7 +3,7 @@ import type { LaunchLimits } from "../src/core/launch.ts";
 import { NO_LIMITS } from "../src/core/launch.ts";
 import type { NativeExecutor } from "../src/executor/native/executor.ts";
 
-/** /bin/true by the keeper and nothing else: no row, no verdict, no audit. */
+/** Runs /bin/true with a keeper only: no session row, no policy, no audit. */
 export async function bareExecutor(
   executor: NativeExecutor,
   { env = {}, limits = NO_LIMITS }: { env?: Record<string, string>; limits?: LaunchLimits } = {},

@@ -4,15 +4,15 @@ import { join } from "node:path";
 import { type GatewayOptions, openGateway } from "../src/index.ts";
 import type { BenchResult } from "./result.ts";
 
-/** The value below which the given share of the samples lies. */
+/** Returns the value below which the given share of the samples lies. */
 export function percentile(samples: number[], share: number): number {
   const sorted = [...samples].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
 /**
- * Takes turns in ever another order, so that whatever else the machine does, and whoever went before, hits all alike.
- * Returns each one's samples in ms. `inARow`: each turn is so many of a kind, as commands of one agent are.
+ * Measures the subjects alternately in random order, so that other work on the machine affects all of them equally. Returns
+ * the samples of each in ms. `inARow` is the number of consecutive calls of one subject, like the commands of one agent.
  */
 export async function takeTurns(rounds: number, subjects: (() => Promise<unknown>)[], inARow = 1): Promise<number[][]> {
   const samples = subjects.map(() => [] as number[]);
@@ -36,13 +36,13 @@ export function shuffled<T>(items: T[]): T[] {
   return items;
 }
 
-/** Quotas out of the way; everything else as it comes out of the box. */
+/** High quotas; all other settings are the defaults. */
 export const UNLIMITED: GatewayOptions = {
   configuration: null,
   policy: { limits: { sessions: 10_000, startsPerMinute: 1_000_000 } },
 };
 
-/** A gateway on a state folder of its own, and how to leave nothing of it behind. */
+/** Opens a gateway on a new state folder. `leave` closes it and removes everything. */
 export async function benchGateway(options: GatewayOptions = {}) {
   const state = mkdtempSync(join(tmpdir(), "sallyport-bench-"));
   const gateway = await openGateway({ state, ...UNLIMITED, ...options });
@@ -81,20 +81,30 @@ function titleOf(pid: number): string {
   }
 }
 
-/** A number in KiB from a /proc file such as status or smaps_rollup. */
+/** Returns a number in KiB from a /proc file such as `status` or `smaps_rollup`. */
 export function procKib(pid: number | "self", file: string, field: string): number {
   const text = readFileSync(`/proc/${pid}/${file}`, "utf8");
   return Number(new RegExp(`^${field}:\\s+(\\d+)`, "m").exec(text)?.[1] ?? Number.NaN);
 }
 
-/** A row whose ratio must not be above the bar. */
-export function atMost(bar: number, row: Omit<BenchResult, "ratio" | "bar" | "pass">): BenchResult {
+/** Returns a row whose ratio must not exceed the target. */
+export function atMost(target: number, row: Omit<BenchResult, "ratio" | "target" | "pass">): BenchResult {
   const ratio = row.peerValue === null ? row.ours : row.ours / row.peerValue;
-  return { ...row, ratio, bar: row.peerValue === null ? `<= ${bar} ${row.unit}` : `<= ${bar} x`, pass: ratio <= bar };
+  return {
+    ...row,
+    ratio,
+    target: row.peerValue === null ? `<= ${target} ${row.unit}` : `<= ${target} x`,
+    pass: ratio <= target,
+  };
 }
 
-/** A row whose ratio must not be below the bar. */
-export function atLeast(bar: number, row: Omit<BenchResult, "ratio" | "bar" | "pass">): BenchResult {
+/** Returns a row whose ratio must reach the target. */
+export function atLeast(target: number, row: Omit<BenchResult, "ratio" | "target" | "pass">): BenchResult {
   const ratio = row.peerValue === null ? row.ours : row.ours / row.peerValue;
-  return { ...row, ratio, bar: row.peerValue === null ? `>= ${bar} ${row.unit}` : `>= ${bar} x`, pass: ratio >= bar };
+  return {
+    ...row,
+    ratio,
+    target: row.peerValue === null ? `>= ${target} ${row.unit}` : `>= ${target} x`,
+    pass: ratio >= target,
+  };
 }

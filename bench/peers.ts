@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 /**
- * What we measure ourselves against but do not depend on, at pinned versions. Installed on demand (`--peers`) beside the
- * results; without that, or without a registry, their rows say that they are not there.
+ * The npm packages that we compare with, at pinned versions. `--peers` installs them next to the results. Without it, or
+ * without a registry, their rows say that they are not installed.
  */
 const PEERS: Record<string, string> = {
   "@anthropic-ai/sandbox-runtime": "0.0.83",
@@ -12,10 +12,10 @@ const PEERS: Record<string, string> = {
   "@wonderwhy-er/desktop-commander": "0.2.52",
 };
 
-/** What one of them depends on by a version that not every registry has. */
+/** Overrides for dependencies whose version is not available in every registry. */
 const OVERRIDES = { "typedarray.prototype.slice": "1.0.5" };
 
-/** Each in a folder of its own: one that cannot be installed must not keep the others away. */
+/** Installs each peer into a separate folder, so that one failure does not affect the others. */
 export function peerFolder(name: string): string {
   return fileURLToPath(new URL(`out/peers/${name.replace("/", "+")}/`, import.meta.url));
 }
@@ -28,14 +28,14 @@ export function installPeers(): void {
       `${cwd}package.json`,
       JSON.stringify({ private: true, dependencies: { [name]: version }, overrides: OVERRIDES }),
     );
-    // Their own install scripts are not ours to run.
+    // Install scripts of other packages are not run.
     const words = ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
     const { status } = spawnSync("npm", words, { cwd, stdio: ["ignore", "ignore", "inherit"] });
     if (status !== 0) process.stderr.write(`${name} could not be installed; its row will say so\n`);
   }
 }
 
-/** Where a peer's program is: installed on demand, in our own node_modules, or on the PATH. */
+/** Returns the path of a peer's program: installed on demand, in node_modules, or on PATH. */
 export function peerProgram(name: string): string | null {
   const own = fileURLToPath(new URL("../node_modules/.bin", import.meta.url));
   const installed = Object.keys(PEERS).map((peer) => `${peerFolder(peer)}node_modules/.bin`);

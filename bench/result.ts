@@ -1,15 +1,15 @@
-/** One number the README may claim, beside a peer's measured in the same run. */
+/** A measurement, and that of a peer in the same run. */
 export interface BenchResult {
   name: string;
   ours: number;
   peer: string;
-  /** Null where the peer is not there to be measured. */
+  /** Null when there is no peer or it is not installed. */
   peerValue: number | null;
   unit: string;
-  /** Ours over the peer's; below 1 is less than the peer. */
+  /** Our value divided by that of the peer. */
   ratio: number | null;
-  /** What was promised, in words. */
-  bar: string;
-  /** Null where nothing was promised. */
+  /** The target as text. */
+  target: string;
+  /** Whether the target was met; null when there is no target. */
   pass: boolean | null;
 }

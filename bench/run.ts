@@ -4,7 +4,10 @@ import { parseArgs } from "node:util";
 import { installPeers } from "./peers.ts";
 import type { BenchResult } from "./result.ts";
 
-/** Every benchmark, each with its peer in the same run. `--quick` takes fewer samples; `--peers` installs those that are packages; names select. */
+/**
+ * Runs the benchmarks, or those named as arguments, each together with its peers. `--quick` takes fewer samples; `--peers`
+ * installs the peers that are npm packages.
+ */
 const SUITES: Record<string, () => Promise<{ run(options: { quick: boolean }): Promise<BenchResult[]> }>> = {
   spawn: () => import("./spawn/run.ts"),
   path: () => import("./path/run.ts"),
@@ -34,12 +37,12 @@ function row(result: BenchResult): string[] {
   const peer = result.peerValue === null ? result.peer : `${result.peer} ${figure(result.peerValue, result.unit)}`;
   const ratio = result.ratio === null || result.peerValue === null ? "" : `${result.ratio.toFixed(2)} x`;
   const verdict = result.pass === null ? "" : result.pass ? "met" : "MISSED";
-  return [result.name, figure(result.ours, result.unit), peer, ratio, result.bar, verdict];
+  return [result.name, figure(result.ours, result.unit), peer, ratio, result.target, verdict];
 }
 
 function markdown(results: BenchResult[]): string {
   const lines = results.map((result) => `| ${row(result).join(" | ")} |`);
-  return ["| what | ours | peer | ratio | bar | |", "| --- | --- | --- | --- | --- | --- |", ...lines].join("\n");
+  return ["| what | ours | peer | ratio | target | |", "| --- | --- | --- | --- | --- | --- |", ...lines].join("\n");
 }
 
 function machine(): string {
@@ -56,7 +59,7 @@ const chosen = positionals.length > 0 ? positionals : Object.keys(SUITES);
 const results: BenchResult[] = [];
 for (const name of chosen) {
   const load = SUITES[name];
-  if (!load) throw new Error(`there is no bench "${name}"; there are ${Object.keys(SUITES).join(", ")}`);
+  if (!load) throw new Error(`unknown benchmark "${name}"; choose from ${Object.keys(SUITES).join(", ")}`);
   process.stderr.write(`bench ${name} …\n`);
   results.push(...(await (await load()).run({ quick: values.quick ?? false })));
 }

@@ -8,11 +8,11 @@ import { inTransaction, openDatabase } from "../../src/storage/database.ts";
 import { atLeast, atMost, percentile } from "../measure.ts";
 import type { BenchResult } from "../result.ts";
 
-const VERIFY_BAR = 100_000;
+const VERIFY_TARGET = 100_000;
 const APPEND_BAR_US = 25;
 const BATCH = 100;
 
-/** What a run leaves: about half a kilobyte. */
+/** The audit entry of a run, about 500 bytes. */
 function typical(number: number): NewAuditEntry {
   const command = `cd packages/web && npm run build -- --filter web 2>&1 | tail -n ${number % 100}`;
   return {
@@ -27,7 +27,7 @@ function typical(number: number): NewAuditEntry {
   };
 }
 
-/** What remembering costs, and how fast a log is checked. */
+/** Measures the cost of appending an audit entry and the speed of verification. */
 export async function run(options: { quick: boolean }): Promise<BenchResult[]> {
   const folder = mkdtempSync(join(tmpdir(), "sallyport-bench-audit-"));
   const database = openDatabase(join(folder, "sallyport.db"));
@@ -40,7 +40,7 @@ export async function run(options: { quick: boolean }): Promise<BenchResult[]> {
   }
 }
 
-/** Within the transaction that stores the state, as a gateway does it; the peer is the same row without a chain. */
+/** Appends within a transaction, as a gateway does. The peer inserts the same row without a hash chain. */
 function append(database: DatabaseSync, log: AuditLog, rounds: number): BenchResult {
   database.exec("CREATE TEMP TABLE plain AS SELECT * FROM audit");
   const insert = database.prepare("INSERT INTO plain VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')");
@@ -67,7 +67,7 @@ function append(database: DatabaseSync, log: AuditLog, rounds: number): BenchRes
   };
 }
 
-/** Shown beside ours; the bar is an absolute one. */
+/** Shown for comparison; the target is absolute. */
 function beside(peerValue: number, ours: number): Pick<BenchResult, "peer" | "peerValue" | "ratio"> {
   return { peer: "the same row, no hash, no masking", peerValue, ratio: ours / peerValue };
 }
@@ -77,10 +77,10 @@ function verify(log: AuditLog, rounds: number): BenchResult {
   for (let round = 0; round < rounds; round++) {
     const started = performance.now();
     const { entries, broken } = log.verify();
-    if (broken) throw new Error(`the log is broken at ${broken.seq}: ${broken.why}`);
+    if (broken) throw new Error(`the audit chain is broken at entry ${broken.seq}: ${broken.why}`);
     rates.push((entries * 1000) / (performance.now() - started));
   }
-  // The best round: in the others the machine was busy with something else as well.
+  // The best round is the one that other work on the machine disturbed least.
   const row = { name: "verify the audit log", ours: Math.max(...rates), unit: "entries/s" };
-  return atLeast(VERIFY_BAR, { ...row, peer: "", peerValue: null });
+  return atLeast(VERIFY_TARGET, { ...row, peer: "", peerValue: null });
 }

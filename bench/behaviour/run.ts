@@ -1,4 +1,4 @@
-/** `npm run bench -- --peers behaviour`: what each does in situations that went wrong in the field. Promises nothing itself. */
+/** `npm run bench -- --peers behaviour`: compares behaviour in situations that have caused problems in practice. Sets no targets. */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -6,12 +6,12 @@ import type { BenchResult } from "../result.ts";
 import { type Place, type Subject, subjects } from "./subjects.ts";
 
 const PATIENCE_MS = 5000;
-/** How long what was killed may take to be gone. */
+/** How long killed processes may take to exit. */
 const SETTLE_MS = 1500;
 const SECRET = "not a key";
 let lastMark = 86_400 + (process.pid % 10_000) * 10;
 
-/** A `sleep` that no other has: found again wherever it went. */
+/** Returns a `sleep` command with a unique duration, so that its process can be found later. */
 function marked(): { sleep: string; alive(): number[] } {
   const sleep = `sleep ${++lastMark}`;
   const line = `${sleep.replace(" ", "\0")}\0`;
@@ -35,7 +35,7 @@ async function within(ms: number, done: Promise<unknown>): Promise<boolean> {
   return Promise.race([done.then(() => true), pause(ms, false)]);
 }
 
-/** Something it started in the background keeps the output open. */
+/** Checks a command whose background process keeps the output open. */
 async function leavesNothing(subject: Subject): Promise<string> {
   const { sleep, alive } = marked();
   const { ended, kill } = await subject.start(`${sleep} & echo done`);
@@ -56,8 +56,8 @@ async function killsAll(subject: Subject): Promise<string> {
   await pause(SETTLE_MS);
   const left = alive();
   end(left);
-  if (before < 2) return "could not be tried";
-  return left.length === 0 ? "yes" : `${left.length} of ${before} live on`;
+  if (before < 2) return "could not be tested";
+  return left.length === 0 ? "yes" : `${left.length} of ${before} survive`;
 }
 
 async function stopsWriting(subject: Subject, { home }: Place): Promise<string> {
@@ -70,7 +70,7 @@ async function stopsWriting(subject: Subject, { home }: Place): Promise<string> 
 
 async function stopsReading(subject: Subject, { home }: Place): Promise<string> {
   const output = await over(subject, `echo it ran; cat ${home}/.ssh/id_ed25519`);
-  if (!output.includes("it ran")) return "could not be tried";
+  if (!output.includes("it ran")) return "could not be tested";
   return output.includes(SECRET) ? "no" : "yes";
 }
 

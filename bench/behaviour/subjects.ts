@@ -6,7 +6,7 @@ import { benchGateway } from "../measure.ts";
 import { peerProgram } from "../peers.ts";
 import { rawPty } from "../terminal/node-pty.ts";
 
-/** One way to run shell text, as its own documentation would have it used. */
+/** A tool that runs shell text, used as its documentation recommends. */
 export interface Subject {
   name: string;
   start(text: string): Promise<Running>;
@@ -14,13 +14,13 @@ export interface Subject {
 }
 
 export interface Running {
-  /** It says that the command is over, and what it wrote. */
+  /** Runs a command to its end and returns its output. */
   ended: Promise<string>;
-  /** Its own way to end one. */
+  /** Starts a command and returns the tool's way to kill it. */
   kill(): unknown;
 }
 
-/** Where commands run, and the home they see. */
+/** The working directory and the home directory of the commands. */
 export interface Place {
   workspace: string;
   home: string;
@@ -57,7 +57,7 @@ async function commander(): Promise<Subject | null> {
   const server = await desktopCommander();
   if (server === null) return null;
   const start = async (command: string) => {
-    // It answers when the command is over, or after this time with the pid of what runs on.
+    // It answers when the command has ended, or after this time with the pid of the running command.
     const result = await server.call("start_process", { command, timeout_ms: 1000 });
     const pid = Number(/PID (\d+)/.exec(JSON.stringify(result))?.[1]);
     return { ended: Promise.resolve(JSON.stringify(result)), kill: () => server.call("force_terminate", { pid }) };
@@ -65,7 +65,7 @@ async function commander(): Promise<Subject | null> {
   return { name: "desktop-commander (MCP)", start, leave: () => server.leave() };
 }
 
-/** Those that are here. */
+/** Returns the tools that are installed. */
 export async function subjects(place: Place): Promise<Subject[]> {
   const { workspace: cwd, home } = place;
   const env = { ...process.env, HOME: home };

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { atMost, benchGateway, percentile, procKib } from "../measure.ts";
 import type { BenchResult } from "../result.ts";
 
-/** Capturing a flood: wall time against a bare pipe to a file, and whose memory grows meanwhile. */
+/** Captures a large output: wall time compared with a pipe to a file, and memory growth of gateway and keeper. */
 export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]> {
   const size = quick ? "512M" : "2G";
   const { gateway, leave } = await benchGateway();

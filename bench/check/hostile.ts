@@ -1,4 +1,4 @@
-/** Inputs made to be slow: what a parser or a pattern trips over, at several sizes. */
+/** Inputs of several sizes that are designed to slow down parsers and regular expressions. */
 export function hostile(sizes: readonly number[]): string[] {
   return sizes.flatMap((size) => shapes.map((shape) => shape(size)));
 }

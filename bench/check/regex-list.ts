@@ -1,4 +1,4 @@
-/** The list of patterns commonly published as a blocklist for such tools, as the peer that judges text. */
+/** The regular expressions that are commonly published as a blocklist for such tools. This peer matches text only. */
 const patterns: readonly RegExp[] = [
   /rm\s+-rf\s+\/\s*$/,
   /rm\s+-rf\s+\/\*/,

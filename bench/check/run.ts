@@ -17,7 +17,7 @@ const WORST_MS = 20;
 const REGEX = "the common regex blocklist";
 const TREE_SITTER = "tree-sitter-bash, bare parse";
 
-/** What a check costs and how well it judges, beside a bare parser and the usual list of patterns. */
+/** Measures speed and accuracy of a check, compared with a parser and with a list of regular expressions. */
 export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]> {
   const workspace = mkdtempSync(join(tmpdir(), "bench-check-"));
   const ours = (command: string) => check(command, { cwd: workspace, workspace });
@@ -38,7 +38,7 @@ async function costs(ours: Check, rounds: number): Promise<BenchResult[]> {
   return [0.5, 0.95].flatMap((part) => {
     const value = percentile(mine, part);
     const label = `check, warm, p${part * 100}`;
-    const bar = part === 0.5 ? `at most ${TYPICAL_US} µs` : "";
+    const target = part === 0.5 ? `at most ${TYPICAL_US} µs` : "";
     const pass = part === 0.5 ? value <= TYPICAL_US : null;
     const row = (peer: string, peerValue: number | null): BenchResult => ({
       name: label,
@@ -47,7 +47,7 @@ async function costs(ours: Check, rounds: number): Promise<BenchResult[]> {
       peerValue,
       unit: "µs",
       ratio: peerValue === null ? null : value / peerValue,
-      bar,
+      target,
       pass,
     });
     return [row(TREE_SITTER, parsed && percentile(parsed, part)), row(REGEX, percentile(matched, part))];
@@ -60,7 +60,7 @@ function worst(ours: Check, quick: boolean): BenchResult {
   let slowest = 0;
   let culprit = "";
   for (const text of texts) {
-    // What was slow is tried again, so that a pause of the machine is not taken for one of ours.
+    // Slow texts are measured again, to rule out a pause of the machine.
     let taken = milliseconds(ours, text);
     for (let again = 0; again < 3 && taken > WORST_MS; again++) taken = Math.min(taken, milliseconds(ours, text));
     if (taken > slowest) [slowest, culprit] = [taken, text];
@@ -75,7 +75,7 @@ function worst(ours: Check, quick: boolean): BenchResult {
     peerValue: null,
     unit: "ms",
     ratio: null,
-    bar: `at most ${WORST_MS} ms`,
+    target: `at most ${WORST_MS} ms`,
     pass: slowest <= WORST_MS,
   };
 }
@@ -89,14 +89,14 @@ function milliseconds(ours: Check, text: string): number {
 function scores(ours: Check): BenchResult[] {
   const mine = score((command) => ["blocked", "deny"].includes(ours(command).verdict));
   const regex = score(regexBlocks);
-  const row = (name: string, part: (score: Score) => number, bar: string, pass: boolean): BenchResult => ({
+  const row = (name: string, part: (score: Score) => number, target: string, pass: boolean): BenchResult => ({
     name,
     ours: part(mine),
     peer: REGEX,
     peerValue: part(regex),
     unit: "%",
     ratio: part(regex) === 0 ? null : part(mine) / part(regex),
-    bar,
+    target,
     pass,
   });
   return [

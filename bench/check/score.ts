@@ -1,6 +1,6 @@
 import { rows } from "../../test/unit/policy/corpus/rows.ts";
 
-/** Shares in percent: of the rows that must be stopped, and of those that must not. */
+/** The shares in percent of dangerous and of harmless commands that were stopped. */
 export interface Score {
   caught: number;
   wronged: number;

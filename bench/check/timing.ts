@@ -1,4 +1,4 @@
-/** Microseconds of one call for each text, warm: the median of several rounds, so that a stray pause counts for nothing. */
+/** Returns the duration in microseconds of a warm call for each text: the median of several rounds, to ignore outliers. */
 export function timings(texts: readonly string[], call: (text: string) => unknown, rounds: number): number[] {
   for (let warm = 0; warm < rounds; warm++) for (const text of texts) call(text);
   return texts.map((text) => {

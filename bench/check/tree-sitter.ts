@@ -3,14 +3,14 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
-/** A bare parse by tree-sitter-bash: the text goes in, a syntax tree comes out, and nothing is judged. */
+/** Parses text with tree-sitter-bash into a syntax tree, without checking it. */
 export type BareParse = (text: string) => void;
 
-/** Installed at bench time, for no other reason than to be measured; `bench/out` is not kept. */
+/** The packages are installed when the benchmark runs, into `bench/out`, which is not in the repository. */
 const folder = join(import.meta.dirname, "../out/tree-sitter");
 const packages = ["web-tree-sitter@0.27.1", "tree-sitter-bash@0.25.1"];
 
-/** Null, with a note, where the packages cannot be had. */
+/** Returns null and prints a note when the packages cannot be installed. */
 export async function treeSitterBash(): Promise<BareParse | null> {
   try {
     install();
@@ -30,7 +30,7 @@ function install(): void {
   if (existsSync(join(folder, "node_modules/tree-sitter-bash/tree-sitter-bash.wasm"))) return;
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true }));
-  // Both carry their WebAssembly in the package, so no install script has to run.
+  // Both packages contain their WebAssembly, so no install script has to run.
   const args = ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-save", ...packages];
   const { status, stderr } = spawnSync("npm", args, { cwd: folder, encoding: "utf8" });
   if (status !== 0) throw new Error(`npm install failed: ${stderr.trim().split("\n").at(-1)}`);

@@ -1,4 +1,4 @@
-/** What agents ask for all day: the mix the timings are taken over. */
+/** Typical commands of coding agents, over which the timings are taken. */
 export const typical: readonly string[] = [
   "ls",
   "ls -la src",

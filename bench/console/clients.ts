@@ -3,7 +3,7 @@ import { WebSocket } from "ws";
 
 const kept = new Agent({ keepAlive: true, maxSockets: 4 });
 
-/** The leanest client there is, on a connection that stays: what is measured is the service. */
+/** A minimal HTTP client with a persistent connection, so that the measurements reflect the service. */
 export async function ask(url: string, headers: Record<string, string>, body?: unknown): Promise<string> {
   const answered = Promise.withResolvers<IncomingMessage>();
   const text = body === undefined ? undefined : JSON.stringify(body);
@@ -29,7 +29,7 @@ export interface OpenStream {
   close(): void;
 }
 
-/** Reads an event stream as a browser does; `tell` gets each event's type and data, as text. */
+/** Reads an event stream as a browser does and calls `tell` with the type and data of each event. */
 export function listen(
   url: string,
   headers: Record<string, string>,
@@ -57,7 +57,7 @@ export function listen(
   return opened.promise;
 }
 
-/** A viewer of a terminal that acknowledges what it gets. Resolves once it shows something. */
+/** Opens a terminal viewer that acknowledges its messages. Resolves with the first output. */
 export function view(url: string, headers: Record<string, string>): Promise<WebSocket> {
   const shown = Promise.withResolvers<WebSocket>();
   const socket = new WebSocket(url.replace(/^http/, "ws"), { headers });

@@ -41,7 +41,7 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]>
   }
 }
 
-/** Either will do: a slow machine starts Node itself slowly. */
+/** Meeting either target is enough, because Node itself starts slowly on a slow machine. */
 async function startTimes(service: BenchService, rounds: number): Promise<BenchResult> {
   const starts: number[] = [];
   const plain: number[] = [];
@@ -52,10 +52,10 @@ async function startTimes(service: BenchService, rounds: number): Promise<BenchR
     starts.push(await service.start());
     await service.stop();
   }
-  // The first one makes the database and compiles everything.
+  // The first start creates the database and fills the compile cache.
   const [ours, peerValue] = [percentile(starts.slice(1), 0.5), percentile(plain.slice(1), 0.5)];
   const row = atMost(4, { name: "`serve` ready, p50", ours, peer: "node -e 0", peerValue, unit: "ms" });
-  return { ...row, bar: "<= 4 x or 400 ms", pass: row.pass || ours <= 400 };
+  return { ...row, target: "<= 4 x or 400 ms", pass: row.pass || ours <= 400 };
 }
 
 async function runs({ service, gateway, headers, quick }: Stage): Promise<BenchResult> {
@@ -68,7 +68,7 @@ async function runs({ service, gateway, headers, quick }: Stage): Promise<BenchR
   return atMost(1.6, { name: "REST run of `true`, p50", ours, peer: "gateway.run", peerValue, unit: "ms" });
 }
 
-/** From the moment a program has its time written down until a client has read it. */
+/** Measures the time from when a program prints a line until a client has read it. */
 async function latencies({ service, gateway, headers, quick }: Stage): Promise<BenchResult[]> {
   const lines = quick ? 100 : 500;
   const script = `for (let n = 0; n < ${lines}; n++) { console.log(Date.now() + performance.now() % 1); await new Promise(r => setTimeout(r, 10)); }`;
@@ -97,7 +97,7 @@ async function latencies({ service, gateway, headers, quick }: Stage): Promise<B
   ];
 }
 
-/** By another process than the service: it finds out from the database. */
+/** Measures commands that another process runs; the service learns of them from the database. */
 async function startToEvent({ service, gateway, headers, quick }: Stage): Promise<BenchResult> {
   const samples: number[] = [];
   let begun = 0;
@@ -118,12 +118,12 @@ async function startToEvent({ service, gateway, headers, quick }: Stage): Promis
     await told.promise;
   }
   stream.close();
-  const name = "a command of another process ended, to event, p95";
+  const name = "exit of another process's command to browser event, p95";
   const ours = percentile(samples, 0.95);
-  return { name, ours, peer: "", peerValue: null, unit: "ms", ratio: null, bar: "", pass: null };
+  return { name, ours, peer: "", peerValue: null, unit: "ms", ratio: null, target: "", pass: null };
 }
 
-/** Its first, its last and some middle lines. */
+/** Reads the first, the last and some middle lines of a log. */
 async function largeLog({ service, gateway, headers, quick }: Stage): Promise<BenchResult> {
   const bytes = quick ? GIBIBYTE / 16 : GIBIBYTE;
   const line = "y".repeat(63);
@@ -136,7 +136,7 @@ async function largeLog({ service, gateway, headers, quick }: Stage): Promise<Be
       const begun = performance.now();
       const answer = JSON.parse(await ask(logs + place, headers));
       samples.push(performance.now() - begun);
-      if (answer.totalBytes !== bytes || answer.chunks.length === 0) throw new Error("the log is not all there");
+      if (answer.totalBytes !== bytes || answer.chunks.length === 0) throw new Error("the log is incomplete");
     }
   }
   await gateway.session(id).remove();
@@ -186,12 +186,12 @@ async function many({ service, gateway, quick }: Stage): Promise<BenchResult[]> 
     peerValue: null,
     unit,
     ratio: null,
-    bar: "",
+    target: "",
     pass: null,
   });
   return [
     row(`memory of one of ${streamCount} event streams`, (withStreams - before) / streamCount, "KiB"),
     row(`memory of one of ${terminalCount} terminals`, (withTerminals - withStreams) / terminalCount, "KiB"),
-    row(`a start told to all ${streamCount} streams`, all, "ms"),
+    row(`delivery of a start to all ${streamCount} streams`, all, "ms"),
   ];
 }

@@ -7,10 +7,10 @@ import { createInterface } from "node:readline";
 import { openDatabase } from "../../src/storage/database.ts";
 import { type TokenRole, Tokens } from "../../src/storage/tokens.ts";
 
-/** Quotas out of the way; everything else as it comes out of the box. */
+/** High quotas; all other settings are the defaults. */
 const CONFIGURATION = { limits: { sessions: 10_000, startsPerMinute: 1_000_000 } };
 
-/** A service in a process of its own, on a state folder of its own. */
+/** A service in a separate process with its own state folder. */
 export class BenchService {
   readonly folder = mkdtempSync(join(tmpdir(), "sallyport-bench-"));
   readonly state = join(this.folder, "state");
@@ -31,7 +31,7 @@ export class BenchService {
     return this.#child?.pid ?? 0;
   }
 
-  /** Resolves when it says that it listens; returns how long that took, in ms. */
+  /** Waits until the service listens and returns how long that took, in ms. */
   async start(): Promise<number> {
     const env = { ...process.env, SALLYPORT_STATE: this.state, XDG_CONFIG_HOME: this.folder };
     const args = ["serve", "--json", "--no-link", "--listen", "0", "--workspace", this.workspace];
@@ -52,7 +52,7 @@ export class BenchService {
     await left;
   }
 
-  /** The headers of somebody new. */
+  /** Returns the request headers of a new token. */
   caller(name: string, role: TokenRole = "operator"): Record<string, string> {
     const database = openDatabase(join(this.state, "sallyport.db"));
     const { secret } = new Tokens(database).create({ name, role, agent: "", createdBy: "bench" });

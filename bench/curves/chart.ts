@@ -1,6 +1,6 @@
-/** A drawing of measured numbers, in SVG: lines over a logarithmic axis of x, or bars. Readable on white and on black. */
+/** Draws measurements as SVG: lines over a logarithmic x axis, or bars. Readable on light and dark backgrounds. */
 export interface Chart {
-  /** Its file in docs/plots/. */
+  /** The name of its file in docs/plots/. */
   file: string;
   title: string;
   x: string;
@@ -54,7 +54,7 @@ export function drawLines({ title, x, y, lines }: Chart): string {
   return picture(title, HEIGHT, [...ticks, ...columns, ...axes, ...drawn]);
 }
 
-/** Heights for names, each at its own unless another is there. */
+/** Returns the heights of the labels, moved apart where they would overlap. */
 function apart(heights: number[]): number[] {
   const order = [...heights.keys()].sort((a, b) => (heights[a] ?? 0) - (heights[b] ?? 0));
   const placed: number[] = [];
@@ -100,7 +100,7 @@ function figure(value: number): string {
   return value >= 1000 ? String(Math.round(value)) : String(Number(value.toPrecision(3)));
 }
 
-/** The next of 1, 2, 4, 8 times a power of ten, so that quarters of it are round. */
+/** Returns the next value of 1, 2, 4 or 8 times a power of ten, so that its quarters are round numbers. */
 function niceTop(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
   return ([1, 2, 4, 8, 10].find((times) => times * power >= value) ?? 10) * power;

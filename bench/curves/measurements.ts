@@ -24,7 +24,7 @@ export async function costAgainstHeap(quick: boolean): Promise<Chart> {
   await leave();
   return {
     file: "spawn-cost.svg",
-    title: "What starting /bin/true takes, by the size of the calling process",
+    title: "Time to start /bin/true, by size of the calling process",
     x: "MB of live Buffers",
     y: "ms, median",
     lines: [
@@ -54,9 +54,9 @@ export async function rateAgainstConcurrency(quick: boolean): Promise<Chart> {
   await leave();
   return {
     file: "throughput.svg",
-    title: "Commands a second, by how many are in flight",
+    title: "Commands per second, by number in flight",
     x: "in flight",
-    y: "commands a second",
+    y: "commands per second",
     lines: [
       { name: "sallyport run", points: ours ?? [] },
       { name: "child_process", points: theirs ?? [] },
@@ -89,7 +89,7 @@ export async function captureAgainstSize(quick: boolean): Promise<Chart> {
   rmSync(scratch, { recursive: true, force: true });
   return {
     file: "capture.svg",
-    title: "Rate at which output is captured, by how much there is",
+    title: "Capture rate, by amount of output",
     x: "MB of output",
     y: "MB/s",
     lines: [
@@ -122,7 +122,7 @@ export async function memoryAgainstSessions(quick: boolean): Promise<Chart> {
   await leave();
   return {
     file: "sessions.svg",
-    title: "Memory, by how many commands run in the background",
+    title: "Memory, by number of background commands",
     x: "background commands",
     y: "MiB",
     lines: [

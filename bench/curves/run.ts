@@ -9,12 +9,12 @@ import { captureAgainstSize, costAgainstHeap, memoryAgainstSessions, rateAgainst
 
 const PLOTS = new URL("../../docs/plots/", import.meta.url);
 
-/** Draws what docs/benchmarks.md shows. Promises nothing itself: the rows of the other suites do. */
+/** Draws the plots of docs/benchmarks.md. Sets no targets. */
 export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]> {
   mkdirSync(PLOTS, { recursive: true });
   const save = (file: string, text: string) => writeFileSync(new URL(file, PLOTS), text);
   for (const bars of [sandboxCosts(quick), await shellCosts(quick)]) save(bars.file, drawBars(bars));
-  // The one that fills this process comes last: whatever it starts afterwards would cost more.
+  // The measurement that fills the heap of this process is last, because it makes all later starts slower.
   for (const measure of [rateAgainstConcurrency, captureAgainstSize, memoryAgainstSessions, costAgainstHeap]) {
     const chart = await measure(quick);
     save(chart.file, drawLines(chart));
@@ -30,10 +30,10 @@ function sandboxCosts(quick: boolean): Bars {
     const ours = !name.startsWith("bwrap");
     return value === null ? [] : [{ name: ours ? `sallyport: ${name}` : name, value: value as number, ours }];
   });
-  return { file: "sandbox.svg", title: "What /bin/true takes in a sandbox", unit: "ms", bars };
+  return { file: "sandbox.svg", title: "Time of /bin/true in a sandbox", unit: "ms", bars };
 }
 
-/** Command lines, from nothing to their end: most of it is what each has to load. */
+/** Measures whole command lines from start to exit; most of the time is loading. */
 async function shellCosts(quick: boolean): Promise<Bars> {
   const rows = await peers(quick);
   const theirs = rows.flatMap(({ peer: name, peerValue: value }) =>
@@ -43,5 +43,5 @@ async function shellCosts(quick: boolean): Promise<Bars> {
     ...rows.slice(0, 1).map(({ ours: value }) => ({ name: "sallyport run", value, ours: true })),
     ...theirs,
   ];
-  return { file: "sandbox-shell.svg", title: "What a confined `true` takes from a shell", unit: "ms", bars };
+  return { file: "sandbox-shell.svg", title: "Time of a sandboxed `true` from a shell", unit: "ms", bars };
 }

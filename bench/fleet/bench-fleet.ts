@@ -1,4 +1,4 @@
-/** A fleet on this machine for measuring: a server, workers in processes of their own, and a gateway that uses them. */
+/** A fleet on this machine: a server, workers in separate processes, and a gateway that uses them. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -45,7 +45,7 @@ export class BenchFleet {
     });
     await once(child.stdout as NonNullable<typeof child.stdout>, "data");
     const leave = async () => {
-      // Its zygote is its child, and outlives it unless told.
+      // The zygote is a child of the worker and keeps running unless it is stopped.
       const zygotes = childrenOf(child.pid ?? 0);
       child.kill("SIGTERM");
       if (child.exitCode === null) await once(child, "exit");
@@ -55,12 +55,12 @@ export class BenchFleet {
     this.workers.push({ name, child, leave });
   }
 
-  /** Commands go to whoever is free: what they need is on every machine. */
+  /** Any free worker may run the commands, because they need no workspace of their own. */
   gateway() {
     return benchGateway({ fleet: { servers: this.server.url, as: "bench", sticky: false } });
   }
 
-  /** Processor time of the server and the workers so far, without the commands; ms. */
+  /** Returns the CPU time in ms that the server and the workers have used, without the commands. */
   cpuMs(): number {
     const pids = [this.server.pid ?? 0, ...this.workers.map(({ child }) => child.pid ?? 0)];
     return pids.reduce((sum, pid) => sum + cpuOf(pid), 0);

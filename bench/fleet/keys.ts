@@ -1,5 +1,6 @@
 /**
- * What it costs a server to remember a session: fills the registry as so many sessions would and reads its memory and disk.
+ * Measures what a session costs the server: fills the registry with the entries of many sessions and reads the memory and
+ * disk that they use.
  *
  *   node bench/fleet/keys.ts [SESSIONS]
  */
@@ -22,7 +23,7 @@ try {
     return { mem, storage };
   };
   const before = await read();
-  // About what an ended session leaves there.
+  // About the size of the entry of an ended session.
   const entry = JSON.stringify({ version: 1, state: "ended", host: "web-1", attempt: 1, record: "x".repeat(700) });
   for (let at = 0; at < SESSIONS; at += AT_ONCE) {
     await Promise.all(Array.from({ length: AT_ONCE }, () => sessions.put(sessionKey("builder", randomUUID()), entry)));

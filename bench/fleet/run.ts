@@ -6,7 +6,7 @@ import { BenchFleet } from "./bench-fleet.ts";
 const TRUE = { command: "/bin/true", args: [] };
 const SLEEP = { command: "sleep", args: ["0.1"] };
 const SLEEP_MS = 100;
-/** Per worker: few, so that eight of them leave the processor of one machine mostly idle. */
+/** Slots per worker. Few, so that eight workers leave the CPU of one machine mostly idle. */
 const SLOTS = 2;
 const MOST_ADDED_MS = 3;
 const MOST_BEHIND_MS = 20;
@@ -22,7 +22,7 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]>
   }
 }
 
-/** One worker: how long a run takes, what it costs, and how far behind a followed log is. */
+/** Measures with one worker how long a run takes, its CPU time, and the delay of a followed log. */
 async function ofOne(fleet: BenchFleet, quick: boolean): Promise<BenchResult[]> {
   const here = await benchGateway();
   const there = await fleet.gateway();
@@ -36,17 +36,17 @@ async function ofOne(fleet: BenchFleet, quick: boolean): Promise<BenchResult[]> 
     const behind = await lag(there.gateway, quick ? 100 : 300);
     return [
       {
-        name: "run of true through the fleet, p50",
+        name: "run true through the fleet, p50",
         ours,
-        peer: "on this machine",
+        peer: "local run",
         peerValue: peer,
         unit: "ms",
         ratio: ours / peer,
-        bar: `at most ${MOST_ADDED_MS} ms more`,
+        target: `at most ${MOST_ADDED_MS} ms more`,
         pass: ours <= peer + MOST_ADDED_MS,
       },
-      plain("processor time the fleet adds to a command: gateway, server and worker", added, "ms", null, ""),
-      plain("a followed log is behind, p95", behind, "ms", behind <= MOST_BEHIND_MS, `at most ${MOST_BEHIND_MS} ms`),
+      plain("CPU time that the fleet adds to a command (gateway, server, worker)", added, "ms", null, ""),
+      plain("delay of a followed log, p95", behind, "ms", behind <= MOST_BEHIND_MS, `at most ${MOST_BEHIND_MS} ms`),
     ];
   } finally {
     await here.leave();
@@ -62,7 +62,7 @@ async function cpuPer(rounds: number, subject: () => Promise<unknown>, fleet: Be
   return ((user + system) / 1000 + fleet.cpuMs() - before) / rounds;
 }
 
-/** From the moment a program writes a line to the moment a follower of the fleet has it. */
+/** Measures the time from when a program prints a line until a client that follows the log has it. */
 async function lag(gateway: Gateway, lines: number): Promise<number> {
   const program = `let n = 0; const timer = setInterval(() => {
     process.stdout.write(String(performance.timeOrigin + performance.now()) + "\\n");
@@ -78,7 +78,7 @@ async function lag(gateway: Gateway, lines: number): Promise<number> {
   return percentile(behind, 0.95);
 }
 
-/** One, two, four and eight workers whose commands sleep. */
+/** Measures the throughput of one, two, four and eight workers with commands that sleep. */
 async function ofMany(fleet: BenchFleet, quick: boolean): Promise<BenchResult[]> {
   const results: BenchResult[] = [];
   const { gateway, leave } = await fleet.gateway();
@@ -86,18 +86,18 @@ async function ofMany(fleet: BenchFleet, quick: boolean): Promise<BenchResult[]>
   try {
     for (const workers of [1, 2, 4, 8]) {
       while (fleet.workers.length < workers) await fleet.addWorker(SLOTS);
-      await throughput(gateway, workers * SLOTS * 2); // everybody warm
+      await throughput(gateway, workers * SLOTS * 2); // Warm up all workers.
       const perSecond = await throughput(gateway, workers * SLOTS * (quick ? 20 : 60));
       if (workers === 1) single = perSecond;
       const share = perSecond / (single * workers);
       results.push({
         name: `commands of ${SLEEP_MS} ms with ${workers} worker${workers === 1 ? "" : "s"} of ${SLOTS} slots`,
         ours: perSecond,
-        peer: workers === 1 ? "what the slots allow" : `${workers} times one`,
+        peer: workers === 1 ? "limit of the slots" : `${workers} x one worker`,
         peerValue: workers === 1 ? (1000 / SLEEP_MS) * SLOTS : single * workers,
         unit: "/s",
         ratio: workers === 1 ? perSecond / ((1000 / SLEEP_MS) * SLOTS) : share,
-        bar: workers === 1 ? "" : `at least ${LEAST_OF_LINEAR} of linear`,
+        target: workers === 1 ? "" : `at least ${LEAST_OF_LINEAR} of linear`,
         pass: workers === 1 ? null : share >= LEAST_OF_LINEAR,
       });
     }
@@ -113,6 +113,6 @@ async function throughput(gateway: Gateway, commands: number): Promise<number> {
   return commands / ((performance.now() - from) / 1000);
 }
 
-function plain(name: string, ours: number, unit: string, pass: boolean | null, bar: string): BenchResult {
-  return { name, ours, peer: "", peerValue: null, unit, ratio: null, bar, pass };
+function plain(name: string, ours: number, unit: string, pass: boolean | null, target: string): BenchResult {
+  return { name, ours, peer: "", peerValue: null, unit, ratio: null, target, pass };
 }

@@ -1,6 +1,6 @@
 /**
- * The control traffic of a thousand workers against real servers: what it costs them to be there, and how quickly
- * sessions get through at the rate of a million a day, at ten times that, and at whatever the servers can take.
+ * Measures the control traffic of a thousand workers against real servers: the cost of idle workers, and the latency of
+ * sessions at the rate of a million a day, at ten times that rate, and at the highest rate that the servers can take.
  *
  *   node bench/fleet/scale.ts [--workers 1000] [--servers 1|3] [--seconds 15] [--own-queues replicated|single|none]
  */
@@ -57,7 +57,7 @@ function cpuMs(pid: number): number {
   return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND;
 }
 
-/** All servers together. */
+/** The sum of all servers. */
 async function read(): Promise<Reading> {
   const reading = { atMs: Date.now(), cpuMs: 0, inMsgs: 0, outMsgs: 0, inBytes: 0, outBytes: 0, rss: 0, stored: 0 };
   for (const server of servers) {
@@ -113,7 +113,7 @@ connection.subscribe(subjects.result("simulated", "*", "*", "*"), {
   },
 });
 
-/** Half of the sessions run in the background, whose ends go into the stream of exits. */
+/** Half of the sessions run in the background; their exits are published to the exit stream. */
 async function ask(): Promise<void> {
   const id = randomUUID();
   const request = { command: "make -C shop test", cwd: ".", env: { CI: "1" }, sandbox: "workspace-write" };
@@ -146,7 +146,7 @@ async function atRate(what: string, perSecond: number): Promise<void> {
   report(what, before, after, latencies, sent.size);
 }
 
-/** Always so many on their way. */
+/** Keeps a fixed number of sessions in flight. */
 async function flood(onTheWay: number): Promise<void> {
   latencies = [];
   sent.clear();
@@ -162,7 +162,7 @@ async function flood(onTheWay: number): Promise<void> {
   const counted = [...latencies];
   await settle();
   onResult = null;
-  report(`as many as go (${onTheWay} at a time)`, before, after, counted, sent.size);
+  report(`highest rate (${onTheWay} in flight)`, before, after, counted, sent.size);
 }
 
 async function settle(): Promise<void> {
@@ -182,7 +182,7 @@ try {
     children.map(async (child) => {
       for await (const line of createInterface({ input: child.stdout }))
         return JSON.parse(line) as { timeouts: number };
-      throw new Error("a process of workers ended early");
+      throw new Error("a worker process exited early");
     }),
   );
   const timeouts = joined.reduce((sum, each) => sum + each.timeouts, 0);

@@ -1,6 +1,6 @@
 /**
- * Many workers in one process, as their servers see them: each has a connection, a heartbeat and its pulls, claims what
- * it is given, runs nothing, and tells of the end. Started by scale.ts; says a line of JSON when all have joined.
+ * Simulates many workers in one process. For the servers each one looks real: it has a connection, sends heartbeats, pulls
+ * and claims jobs, and reports their end, but runs nothing. Started by scale.ts; prints a line of JSON when all have joined.
  */
 import { AckPolicy, jetstream } from "@nats-io/jetstream";
 import { createInbox, type Msg } from "@nats-io/transport-node";
@@ -11,7 +11,7 @@ import { consumerName, inboxPrefix, type Place, sessionKey, storeNames, subjects
 const [servers = "", from = "0", count = "0", beatMs = "2500", ownQueues = "replicated"] = process.argv.slice(2);
 const subjects = subjectsOf("main");
 const stores = storeNames("main");
-/** More than there are workers: each waits with a request of its own. */
+/** Higher than the number of workers, because each has its own pending pull request. */
 const MOST_WAITING = 10_000;
 const PULL_EXPIRES_MS = 20_000;
 
@@ -35,7 +35,7 @@ async function join(index: number): Promise<void> {
     workers.put(host, JSON.stringify({ ...beat, ...state })).catch(() => {});
   };
   sendBeat();
-  // Not all at the same moment.
+  // Spread the heartbeats over the interval.
   setTimeout(() => setInterval(sendBeat, Number(beatMs)), Math.random() * Number(beatMs));
 
   const work = async (message: Msg) => {
@@ -66,7 +66,7 @@ async function join(index: number): Promise<void> {
       streams: [{ name: "stdout", bytes: 12 }],
     };
     const ended = JSON.stringify({ ...entry, state: "ended", record });
-    // The result does not wait for the registry; nor does the exit for the result.
+    // The result, the registry entry and the exit message are sent without waiting for each other.
     connection.publish(subjects.result(gateway, host, "1", id), ended);
     await sessions.update(key, ended, revision);
     if (background) await js.publish(subjects.exit(host, agent, id), ended, { msgID: id });
@@ -97,7 +97,7 @@ async function join(index: number): Promise<void> {
   }
 }
 
-/** Under load an answer may not come in time. How often is a part of what is measured. */
+/** Counts requests that time out under load; the count is part of the result. */
 let timeouts = 0;
 async function withRetry<T>(attempt: () => Promise<T>): Promise<T> {
   for (;;) {
@@ -111,7 +111,7 @@ async function withRetry<T>(attempt: () => Promise<T>): Promise<T> {
 
 const first = Number(from);
 const all = Array.from({ length: Number(count) }, (_, index) => first + index);
-// A few at a time: a thousand machines do not start in the same millisecond.
+// A few at a time, because a thousand machines do not start in the same millisecond.
 const AT_ONCE = 16;
 for (let at = 0; at < all.length; at += AT_ONCE) await Promise.all(all.slice(at, at + AT_ONCE).map(join));
 process.stdout.write(`${JSON.stringify({ joined: all.length, timeouts })}\n`);

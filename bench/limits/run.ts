@@ -10,16 +10,16 @@ const MEMORY = { memoryBytes: 256 << 20 };
 const CPU = { cpu: 1 };
 const PROCESSES = { processes: 64, exactProcesses: true };
 
-/** What each is to cost at most, against a command without any limit. */
-const LIMITS: [name: string, bar: number, limits: Partial<LaunchLimits>][] = [
+/** The highest accepted cost of each limit, relative to a command without limits. */
+const LIMITS: [name: string, target: number, limits: Partial<LaunchLimits>][] = [
   ["the default limits", 1.05, { processes: 2048 }],
-  ["a limit of processes", 1.25, PROCESSES],
-  ["a limit of memory", 1.3, MEMORY],
-  ["a limit of processors", 1.25, CPU],
-  ["all three of them", 1.6, { ...PROCESSES, ...MEMORY, ...CPU }],
+  ["a process limit", 1.25, PROCESSES],
+  ["a memory limit", 1.3, MEMORY],
+  ["a CPU limit", 1.25, CPU],
+  ["all three limits", 1.6, { ...PROCESSES, ...MEMORY, ...CPU }],
 ];
 
-/** What a limit that the kernel keeps costs a command that does nothing. */
+/** Measures what each limit that the kernel enforces adds to a command that does nothing. */
 export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]> {
   const { state, leave } = await benchGateway();
   const executor = new NativeExecutor(state, new LocalSessionReader());
@@ -30,8 +30,8 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]>
           bareExecutor(executor, { limits: { ...NO_LIMITS, ...limits } }),
     );
     const [none = [], ...limited] = await takeTurns(quick ? 200 : 800, [() => bareExecutor(executor), ...subjects]);
-    return LIMITS.map(([name, bar], index) =>
-      atMost(bar, {
+    return LIMITS.map(([name, target], index) =>
+      atMost(target, {
         name: `run /bin/true with ${name}, p50`,
         ours: percentile(limited[index] ?? [], 0.5),
         peer: "without",

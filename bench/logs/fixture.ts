@@ -4,7 +4,7 @@ import { join } from "node:path";
 const RECORD_BYTES = 4096;
 const RECORDS_PER_BLOCK = 508;
 
-/** Lines of 64 bytes, all different at least within a megabyte. */
+/** Returns lines of 64 bytes that do not repeat within a megabyte. */
 function megabyte(): Buffer {
   const lines = Array.from(
     { length: 16_384 },
@@ -13,7 +13,7 @@ function megabyte(): Buffer {
   return Buffer.from(lines.join(""));
 }
 
-/** A session of two streams, `megabytes` in all, that wrote 4 KiB to each in turn. */
+/** Creates a session with `megabytes` of output that was written to two streams alternately, 4 KiB at a time. */
 export function writeSession(folder: string, megabytes: number): void {
   const block = megabyte();
   const half = block.subarray(0, block.length / 2);

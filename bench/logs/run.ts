@@ -6,10 +6,10 @@ import { readLog } from "../../src/session/logs/read.ts";
 import type { BenchResult } from "../result.ts";
 import { writeSession } from "./fixture.ts";
 
-const BAR = 2;
+const TARGET = 2;
 const LINES = 100;
 
-/** The last 100 lines must not cost more for a log a thousand times as long. */
+/** Reading the last 100 lines must not take longer in a log that is a thousand times as long. */
 export async function run(options: { quick: boolean }): Promise<BenchResult[]> {
   const rounds = options.quick ? 60 : 400;
   const folder = mkdtempSync(join(tmpdir(), "sallyport-bench-logs-"));
@@ -37,14 +37,23 @@ async function compare(
 ): Promise<BenchResult> {
   const times = { large: [] as number[], small: [] as number[] };
   for (let round = 0; round < rounds; round++) {
-    // In turn, so that whatever else the machine does hits both alike.
+    // Alternate, so that other work on the machine affects both equally.
     times.small.push(await timeOf(small, query));
     times.large.push(await timeOf(large, query));
   }
   const ours = median(times.large);
   const peerValue = median(times.small);
   const ratio = ours / peerValue;
-  return { name, ours, peer: "a 1 MiB log", peerValue, unit: "ms", ratio, bar: `<= ${BAR} x`, pass: ratio <= BAR };
+  return {
+    name,
+    ours,
+    peer: "a 1 MiB log",
+    peerValue,
+    unit: "ms",
+    ratio,
+    target: `<= ${TARGET} x`,
+    pass: ratio <= TARGET,
+  };
 }
 
 async function timeOf(folder: string, query: LogQuery): Promise<number> {

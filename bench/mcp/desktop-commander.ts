@@ -6,7 +6,7 @@ import { StdioServer } from "./server.ts";
 
 const NAME = "@wonderwhy-er/desktop-commander";
 
-/** The best known MCP server for commands, where it is installed (`--peers`): it is no dependency of ours. */
+/** A widely used MCP server for commands. Measured when it is installed (`--peers`); it is not a dependency. */
 export async function desktopCommander(): Promise<StdioServer | null> {
   let manifest: string;
   try {

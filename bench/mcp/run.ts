@@ -14,7 +14,7 @@ const ALL = "runner,process,exec,shell,bash";
 const TRUE = { command: "true", description: "nothing" };
 const CONCURRENT = 200;
 
-/** What the protocol adds to the library, and how long a host waits for the server to be there. */
+/** Measures what the protocol adds to a library call, and how long a host waits for the server to start. */
 export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]> {
   const { gateway, state, leave } = await benchGateway();
   const config = mkdtempSync(join(tmpdir(), "sallyport-bench-config-"));
@@ -57,7 +57,7 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]>
         peerValue: null,
         unit: "ms",
         ratio: null,
-        bar: "no error",
+        target: "no error",
         pass: true,
       },
       atMost(64, {
@@ -76,7 +76,7 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]>
   }
 }
 
-/** From the start of a process to its first answer, in turns with a Node that has nothing to do. */
+/** Measures the time from process start to the first answer, alternating with an empty Node program. */
 async function starts(rounds: number, open: () => StdioServer): Promise<{ ready: number[]; bare: number[] }> {
   const ready: number[] = [];
   const bare: number[] = [];
@@ -101,10 +101,10 @@ function versusCommander(ours: number, theirs: number | null): BenchResult {
     return { ...result, ours, peer: "desktop-commander start_process", peerValue: theirs };
   }
   const peer = "desktop-commander is not installed: skipped";
-  return { ...row, ours, peer, peerValue: null, ratio: null, bar: ">= 3 x faster", pass: null };
+  return { ...row, ours, peer, peerValue: null, ratio: null, target: ">= 3 x faster", pass: null };
 }
 
-/** A quarter of a second, or two and a half times what Node itself takes to be there, whichever is more. */
+/** 250 ms, or two and a half times the start of an empty Node program, whichever is more. */
 function readiness(ours: number, bare: number): BenchResult {
   const row = {
     name: "MCP server ready: initialize answered, p50",
@@ -113,5 +113,5 @@ function readiness(ours: number, bare: number): BenchResult {
     peerValue: bare,
     unit: "ms",
   };
-  return { ...row, ratio: ours / bare, bar: "<= 250 ms or 2.5 x", pass: ours <= 250 || ours <= 2.5 * bare };
+  return { ...row, ratio: ours / bare, target: "<= 250 ms or 2.5 x", pass: ours <= 250 || ours <= 2.5 * bare };
 }

@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 
 type Answer = { id?: unknown; result?: Record<string, unknown>; error?: { message: string } };
 
-/** An MCP server on stdio with the leanest client there is: what is measured is the server. */
+/** An MCP server on stdio with a minimal client, so that the measurements reflect the server. */
 export class StdioServer {
   readonly #child: ChildProcess;
   readonly #waiting = new Map<number, (answer: Answer) => void>();

@@ -6,16 +6,16 @@ import { percentile, takeTurns } from "../measure.ts";
 import { peerProgram } from "../peers.ts";
 import type { BenchResult } from "../result.ts";
 
-/** Sandboxing command lines that are not ours to depend on: measured where somebody has installed them. */
+/** Other sandboxing command lines, measured when they are installed. */
 const PEERS: { name: string; program: string; words: string[] }[] = [
   { name: "@anthropic-ai/sandbox-runtime", program: "srt", words: ["/bin/true"] },
   { name: "@openai/codex", program: "codex", words: ["sandbox", "--", "/bin/true"] },
 ];
-const OURS = "`sallyport run -- true`, confined, from a shell, p50";
+const OURS = "`sallyport run -- true`, sandboxed, from a shell, p50";
 
-/** A command line against command lines: from nothing to the end of the process, whatever each has to load for that. */
+/** Compares whole command lines from process start to exit, including the time to load each program. */
 export async function peers(quick: boolean): Promise<BenchResult[]> {
-  const row = { name: OURS, unit: "ms", bar: "", pass: null };
+  const row = { name: OURS, unit: "ms", target: "", pass: null };
   const there = PEERS.flatMap((peer) => {
     const file = peerProgram(peer.program);
     return file === null ? [] : [{ ...peer, file }];
@@ -52,7 +52,7 @@ async function costs(peersHere: { file: string; words: string[] }[], rounds: num
     );
   try {
     const ours = once(process.execPath, [program.entry, "run", "--", "true"]);
-    // The first run makes the state folder and starts the keepers, the second keeps what was compiled.
+    // The first run creates the state folder and starts the keepers; the second fills the compile cache.
     for (let n = 0; n < 2; n++) await ours();
     const theirs = peersHere.map(({ file, words }) => once(file, words));
     const able = await Promise.all(theirs.map(runs));
@@ -61,6 +61,6 @@ async function costs(peersHere: { file: string; words: string[] }[], rounds: num
     return { ours: percentile(first, 0.5), theirs: able.map((can) => (can ? (medians.shift() ?? null) : null)) };
   } finally {
     program.remove();
-    rmSync(folder, { recursive: true, force: true }); // its keepers leave with it
+    rmSync(folder, { recursive: true, force: true }); // Its keepers exit when the folder is gone.
   }
 }

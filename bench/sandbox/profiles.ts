@@ -1,4 +1,4 @@
-/** `node profiles.ts ROUNDS NAME…`: what each profile costs here, as JSON: the p50 of /bin/true in ms. */
+/** `node profiles.ts ROUNDS NAME...` prints the p50 of /bin/true in ms for each sandbox profile, as JSON. */
 import { execFileSync, spawn } from "node:child_process";
 import { setTimeout as pause } from "node:timers/promises";
 import { benchGateway, percentile, takeTurns, UNLIMITED } from "../measure.ts";
@@ -9,7 +9,7 @@ export interface Costs {
   isolated: number;
   "isolated, no network": number;
   bwrap: number | null;
-  /** As a Node program would start it. */
+  /** Started by `child_process.spawn`. */
   "bwrap by spawn": number | null;
 }
 
@@ -38,12 +38,12 @@ const subjects: [keyof Costs, () => Promise<unknown>][] = [
   ["isolated", ours({ sandbox: "isolated" })],
   ["isolated, no network", ours({ sandbox: "isolated", network: "off" })],
 ];
-// Through the same door, so that only the sandboxes differ.
+// Also started by a keeper, so that only the sandboxes differ.
 if (has("bwrap")) {
   subjects.push(["bwrap", ours({ command: "bwrap", args: BWRAP })]);
   subjects.push(["bwrap by spawn", () => new Promise((resolve) => spawn("bwrap", BWRAP).on("close", resolve))]);
 }
-// A keeper trusts no folder that changed within two seconds, and the state folder was made just now.
+// A keeper caches nothing about a folder that changed within the last two seconds, such as the new state folder.
 await pause(2500);
 const wanted = subjects.filter(([name]) => names.length === 0 || names.includes(name));
 const samples = await takeTurns(

@@ -6,11 +6,11 @@ import { peers } from "./peers.ts";
 import type { Costs } from "./profiles.ts";
 
 const PROFILES = fileURLToPath(new URL("profiles.ts", import.meta.url));
-/** Where no namespace can be had, what is left is Landlock and seccomp alone. */
+/** Prevents new namespaces, so that only Landlock and seccomp are available. */
 const NO_NAMESPACES =
   'echo 0 > /proc/sys/user/max_user_namespaces; exec setpriv --bounding-set=-all --inh-caps=-all "$@"';
 
-/** What confinement adds to one trivial command, and what others take for as much. */
+/** Measures what each sandbox profile adds to /bin/true, compared with other sandboxes. */
 export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]> {
   const rounds = String(quick ? 100 : 400);
   const all = JSON.parse(execFileSync(process.execPath, [PROFILES, rounds], { encoding: "utf8" })) as Costs;
@@ -32,11 +32,11 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]>
   }
   if (all.bwrap !== null && all["bwrap by spawn"] !== null) {
     const rate = 1000 / all["isolated, no network"];
-    const speed = { name: "commands a second, isolated without network", ours: rate, unit: "/s" };
+    const speed = { name: "commands per second, isolated without network", ours: rate, unit: "/s" };
     const theirs = { peer: "spawn of bwrap --unshare-all", peerValue: 1000 / all["bwrap by spawn"] };
     results.push(atLeast(3, { ...speed, ...theirs }));
-    const inside = { peer: "bwrap --unshare-all through our own door", peerValue: 1000 / all.bwrap };
-    results.push({ ...atLeast(3, { ...speed, ...inside }), bar: "", pass: null });
+    const inside = { peer: "bwrap --unshare-all started by a keeper", peerValue: 1000 / all.bwrap };
+    results.push({ ...atLeast(3, { ...speed, ...inside }), target: "", pass: null });
   }
   return [...results, ...(await peers(quick))];
 }

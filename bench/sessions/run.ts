@@ -3,7 +3,7 @@ import { openGateway } from "../../src/index.ts";
 import { atMost, benchGateway, percentile, procKib, UNLIMITED, zygotePid } from "../measure.ts";
 import type { BenchResult } from "../result.ts";
 
-/** Many background sessions at once: what a keeper weighs, and what finding them all again takes. */
+/** Measures many concurrent background sessions: memory per keeper, and the time to re-attach to all of them. */
 export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]> {
   const count = quick ? 300 : 2000;
   const { gateway, state, leave } = await benchGateway();

@@ -19,7 +19,7 @@ async function throughput(count: number, inFlight: number, one: () => Promise<un
   return (count * 1000) / (performance.now() - from);
 }
 
-/** What one trivial command costs: session row, logs and exit record included on our side. */
+/** Measures /bin/true. Our time includes the session row, the logs and the exit record. */
 export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]> {
   const { gateway, leave } = await benchGateway();
   const ours = () => gateway.run({ command: TRUE, args: [] });
@@ -41,7 +41,7 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]>
     }
     results.push(
       atLeast(1.7, {
-        name: "commands a second, 8 in flight",
+        name: "commands per second, 8 in flight",
         ours: percentile(rates[0] ?? [], 0.5),
         peer: "child_process.spawn",
         peerValue: percentile(rates[1] ?? [], 0.5),

@@ -7,7 +7,7 @@ import type { BenchResult } from "../result.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/** The command line as it is installed: no sources, bundled. */
+/** The installed, bundled command line. */
 function install(folder: string): string {
   mkdirSync(join(folder, "package/bin"), { recursive: true });
   for (const file of ["package.json", "bin/sallyport.js"])
@@ -17,7 +17,7 @@ function install(folder: string): string {
   return join(folder, "package/bin/sallyport.js");
 }
 
-/** From nothing to the end of the process: what a person at a shell waits for. */
+/** Measures a command line from process start to exit, as a person at a shell waits for it. */
 export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]> {
   const folder = mkdtempSync(join(tmpdir(), "sallyport-bench-"));
   const state = join(folder, "state");
@@ -33,7 +33,7 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]>
           child.on("error", reject);
           child.on("close", (code) => (code === 0 ? resolve() : reject(new Error(`${args.join(" ")}: ${code}`))));
         });
-    // The first run makes the state folder and starts the keepers, the second keeps what was compiled.
+    // The first run creates the state folder and starts the keepers; the second fills the compile cache.
     for (let n = 0; n < 2; n++) await node(program, "run", "--", "true")();
     const subjects = [node("-e", "0"), node(program, "--version"), node(program, "run", "--", "true")];
     const [nothing = [], version = [], command = []] = await takeTurns(quick ? 20 : 60, subjects);
@@ -43,6 +43,6 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]>
       atMost(2, { name: "cold start of `sallyport run -- true`, p50", ours: percentile(command, 0.5), ...peer }),
     ];
   } finally {
-    rmSync(folder, { recursive: true, force: true }); // its keepers leave with it
+    rmSync(folder, { recursive: true, force: true }); // Its keepers exit when the folder is gone.
   }
 }

@@ -4,17 +4,17 @@ import type { BenchResult } from "../result.ts";
 import { rawPty } from "./node-pty.ts";
 import { openRelay } from "./relay.ts";
 
-/** Echoes each byte by itself as soon as it has read it, as a full-screen program does. */
+/** A program that echoes each byte as soon as it has read it, like a full-screen program. */
 const ECHO = "stty raw -echo; printf ready; exec cat";
 
-/** Something with a terminal. */
+/** A terminal under test. */
 interface Keyboard {
-  /** Presses a key and resolves with the echo; `settled`: nothing of it is left to do. */
+  /** Sends a key and resolves with its echo. `settled` resolves when all work for it is done. */
   press(): Promise<{ settled?: Promise<void> }>;
   stop(): Promise<void> | void;
 }
 
-/** From a key pressed to the program's answer, both seen by this process. */
+/** Measures the time from sending a key until its echo arrives, both in this process. */
 export async function keyToEcho(gateway: Gateway, rounds: number): Promise<BenchResult[]> {
   const relay = await openRelay(ECHO);
   const raw = rawPty(ECHO);
@@ -34,11 +34,11 @@ export async function keyToEcho(gateway: Gateway, rounds: number): Promise<Bench
     return [
       atMost(1.2, { name: "key to echo through a session, p50", ours, ...with_ }),
       {
-        name: "key to echo through any process in between, p50",
+        name: "key to echo through a minimal relay process, p50",
         ours: floor,
         ...with_,
         ratio: floor / peer,
-        bar: "",
+        target: "",
         pass: null,
       },
     ];

@@ -4,10 +4,10 @@ import type { BenchResult } from "../result.ts";
 import { rawPty } from "./node-pty.ts";
 
 const MEGABYTES = 100;
-/** Lines as a build writes them; the terminal makes each line feed two bytes. */
+/** Lines like those of a build. The terminal turns each line feed into two bytes. */
 const FLOOD = `yes 'gcc -O2 -Wall -c src/some/file.c -o build/some/file.o  # and some more of it' | head -c ${MEGABYTES}000000`;
 
-/** A terminal that is written to without end: how fast it is taken, and whose memory grows. */
+/** Measures the capture rate of a large output on a terminal, and the memory growth. */
 export async function flood(gateway: Gateway, rounds: number): Promise<BenchResult[]> {
   const rates: [number[], number[]] = [[], []];
   const growth: number[] = [];

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** A terminal in another process, with nothing else done about it (relay.c). */
+/** A terminal in another process that only forwards bytes (relay.c). */
 export interface Relay {
   write(data: string): void;
   onData(listener: (data: Buffer) => void): void;

@@ -4,9 +4,9 @@ import { keyToEcho } from "./echo.ts";
 import { flood } from "./flood.ts";
 import { liveScreen, rebuild } from "./screen.ts";
 
-/** Terminals: keys, floods and screens, against a pty in this very process (`@lydell/node-pty`). */
+/** Measures terminals: keys, large output and screens, compared with a pty in this process (`@lydell/node-pty`). */
 export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]> {
-  // An editor can do anything, so a person is asked about it.
+  // An editor can run any command, so it requires approval.
   const { gateway, leave } = await benchGateway({ approve: async () => ({ decision: "once", who: "bench" }) });
   try {
     return [

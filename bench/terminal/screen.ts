@@ -10,7 +10,7 @@ import type { BenchResult } from "../result.ts";
 
 const ALONE = { peer: "", peerValue: null, unit: "ms" };
 
-/** What it takes to know the screen of a program that keeps painting it. */
+/** Measures reading the screen of a program that redraws it continuously. */
 export async function liveScreen(gateway: Gateway, rounds: number): Promise<BenchResult[]> {
   const programs: Record<string, { command: string; key: string }> = {
     vim: { command: "vim -u NONE -N -n -i NONE README.md", key: "\x06" },
@@ -23,7 +23,7 @@ export async function liveScreen(gateway: Gateway, rounds: number): Promise<Benc
     const samples: number[] = [];
     while ((await session.screen()).lines.every((line) => line === "")) await sleep(10);
     for (let round = 0; round < rounds; round++) {
-      // A page on, or back to the first: there is always something new to draw.
+      // Go to the next page or back to the first, so that there is always something to draw.
       if (key !== "") await session.write(round % 8 === 7 ? "gg" : key);
       await sleep(20);
       const from = performance.now();
@@ -36,7 +36,7 @@ export async function liveScreen(gateway: Gateway, rounds: number): Promise<Benc
   return results;
 }
 
-/** From a log that nobody has drawn yet, as after a restart. */
+/** Measures drawing the screen from a log without a checkpoint, as after a restart. */
 export async function rebuild(rounds: number): Promise<BenchResult[]> {
   const folder = mkdtempSync(join(tmpdir(), "sallyport-bench-screen-"));
   try {
@@ -56,7 +56,7 @@ export async function rebuild(rounds: number): Promise<BenchResult[]> {
       const again = performance.now() - from;
       results.push(
         atMost(1000, { name: `screen from a log of 50 MB, ${name}`, ours: percentile(samples, 0.5), ...ALONE }),
-        atMost(1000, { name: `the same with its checkpoint`, ours: again, ...ALONE }),
+        atMost(1000, { name: "the same, with its checkpoint", ours: again, ...ALONE }),
       );
     }
     return results;
