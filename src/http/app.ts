@@ -20,7 +20,7 @@ import type { Operation } from "./operation.ts";
 import type { Service } from "./service.ts";
 import type { StaticFiles } from "./static-files.ts";
 
-/** Of an id or a name in the path. */
+/** Maximum length of an id or a name in a path. */
 const MAX_PARAMETER = 256;
 const JSON_HEADERS = { ...API_HEADERS, "content-type": "application/json" };
 
@@ -46,7 +46,7 @@ async function handleRequest(
   return response;
 }
 
-/** From a request to its answer: may it be asked, is it well formed, what comes of it. */
+/** Authorizes a request, validates it and runs its operation. */
 async function respond(
   service: Service,
   operation: Operation,
@@ -79,12 +79,12 @@ async function respond(
   } catch (error) {
     return errorResponse(service, error);
   } finally {
-    // Whoever answers holds the body until then.
+    // The body stays in memory until the operation is done.
     release();
   }
 }
 
-/** Most answers are JSON: written as they are, they do not cost the making and reading of a Response. */
+/** Writes JSON to the socket directly, which is faster than creating a Response. */
 function send(outgoing: ServerResponse, status: number, text: string): Response {
   outgoing.writeHead(status, { ...JSON_HEADERS, "content-length": Buffer.byteLength(text) });
   outgoing.end(text);
@@ -112,18 +112,21 @@ function queryOf(schema: z.ZodType | undefined, url = ""): unknown {
   const given: Record<string, string | string[]> = {};
   if (start >= 0) {
     for (const [name, value] of new URLSearchParams(url.slice(start))) {
-      if (name === KEY_QUERY) continue; // the guard's, not the operation's
-      if (Object.hasOwn(given, name)) throw invalidInput(name, "is given more than once");
+      if (name === KEY_QUERY) continue; // part of authentication, not of the operation
+      if (Object.hasOwn(given, name)) throw invalidInput(name, "must not be given more than once");
       Object.defineProperty(given, name, { value, enumerable: true });
     }
   }
   if (schema) return checked(schema, given, "query");
   const [unexpected] = Object.keys(given);
-  if (unexpected !== undefined) throw invalidInput("query", `\`${unexpected.slice(0, 64)}\` is not known here`);
+  if (unexpected !== undefined) throw invalidInput("query", `unknown parameter \`${unexpected.slice(0, 64)}\``);
   return {};
 }
 
-/** A body of the right type is also what makes a form of another page powerless: none can send JSON unasked. */
+/**
+ * Reads and validates the body. Requiring the JSON content type also protects against cross-site request forgery: an
+ * HTML form cannot send it, and a script of another origin needs a CORS preflight, which is not granted.
+ */
 async function bodyOf(
   { body, checkedBody: schema = body, method, maxBodyBytes = MAX_BODY_BYTES }: Operation,
   request: IncomingMessage,
@@ -136,7 +139,7 @@ async function bodyOf(
   throw read.fault === "too large" ? tooLarge(maxBodyBytes) : notJson();
 }
 
-/** Where nothing is expected, nothing but an empty object may come. */
+/** Rejects a body for operations without one, except for an empty object. */
 async function nothing(request: IncomingMessage): Promise<undefined> {
   if (request.headers["content-length"] === undefined && request.headers["transfer-encoding"] === undefined) return;
   if (Number(request.headers["content-length"]) === 0) return;
@@ -144,7 +147,7 @@ async function nothing(request: IncomingMessage): Promise<undefined> {
   if (!("value" in body)) throw body.fault === "too large" ? tooLarge(1024) : notJson();
   const { value } = body;
   if (typeof value !== "object" || value === null || Object.keys(value).length > 0) {
-    throw invalidInput("body", "must be left out");
+    throw invalidInput("body", "must be empty");
   }
 }
 
@@ -153,10 +156,10 @@ function checked(schema: z.ZodType, value: unknown, where: string): unknown {
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const path = issue?.path.map(String).join(".").slice(0, 128);
-  throw invalidInput(path ? `${where}.${path}` : where, (issue?.message ?? "is wrong").slice(0, 512));
+  throw invalidInput(path ? `${where}.${path}` : where, (issue?.message ?? "is invalid").slice(0, 512));
 }
 
-/** A command nobody waits for any more is ended, as with Ctrl-C; one that outlives the service is not. */
+/** Aborts when the client disconnects, which stops its command. When the service stops, commands keep running. */
 function disconnectSignal(response: ServerResponse, { stopping }: Service): AbortSignal {
   const disconnected = new AbortController();
   response.once("close", () => {
@@ -175,7 +178,7 @@ function withHeaders(response: Response): Response {
 export type App = Hono<{ Bindings: HttpBindings }>;
 type HttpContext = Context<{ Bindings: HttpBindings }>;
 
-/** Puts the service together: every operation behind the same guards, then the files of the page. */
+/** Creates the application: all operations behind the same guards, then the files of the console. */
 export function createApp(service: Service, operations: readonly Operation[], files: StaticFiles): App {
   const app: App = new Hono();
   const methods = new Map<string, string[]>();

@@ -1,7 +1,7 @@
 import { type ErrorType, type Recovery, SallyportError } from "../core/error.ts";
 import { API_HEADERS } from "./guard/headers.ts";
 
-/** What can be wrong with a request before the gateway hears of it. */
+/** Errors of the HTTP service itself, in addition to those of the gateway. */
 type HttpErrorType =
   | "NotSignedIn"
   | "NotPermitted"
@@ -18,7 +18,7 @@ type HttpErrorType =
   | "NotReady"
   | "InternalError";
 
-/** An answer that is a refusal, with its status. */
+/** An error response with its status code. */
 export class HttpError extends Error {
   readonly status: number;
   readonly type: HttpErrorType;
@@ -82,7 +82,7 @@ const STATUS: Partial<Record<ErrorType, number>> = {
   GatewayClosed: 503,
 };
 
-/** The status of an answer that tells of a failure of the gateway. */
+/** Returns the HTTP status for an error of the gateway. */
 export function statusOf(type: ErrorType): number {
   return STATUS[type] ?? 500;
 }
@@ -91,31 +91,37 @@ export function notSignedIn(): HttpError {
   return new HttpError(
     401,
     "NotSignedIn",
-    "You are not signed in, or no longer.",
+    "You are not signed in, or your sign-in has expired.",
     {
       action: "sign_in",
-      hint: "On the page: `sallyport token link` prints a link. Programs: Authorization: Bearer TOKEN (`sallyport token create`).",
+      hint:
+        "In the console: run `sallyport token link` for a new sign-in link. " +
+        "In a program: send `Authorization: Bearer TOKEN` with a token from `sallyport token create`.",
     },
     { "www-authenticate": 'Bearer realm="sallyport"' },
   );
 }
 
 export function notPermitted(role: string, roles: readonly string[]): HttpError {
-  const hint = `A token of the role ${roles.join(" or ")} can: sallyport token create NAME --role ${roles[0]}`;
-  return new HttpError(403, "NotPermitted", `This is not for the role ${role}.`, { action: "other_role", hint });
+  const names = roles.map((name) => `\`${name}\``).join(" or ");
+  const hint = `Use a token with the role ${names}: \`sallyport token create NAME --role ${roles[0]}\`.`;
+  return new HttpError(403, "NotPermitted", `The role \`${role}\` is not permitted to do this.`, {
+    action: "other_role",
+    hint,
+  });
 }
 
 export function wrongHost(): HttpError {
-  return new HttpError(403, "WrongHost", "This service is not called by that name.", {
+  return new HttpError(403, "WrongHost", "The `Host` header does not name this service.", {
     action: "allow_host",
-    hint: "Start it with `--allow-host NAME` if the name is meant to be one of its own.",
+    hint: "To accept another host name, start the service with `--allow-host NAME`.",
   });
 }
 
 export function wrongOrigin(): HttpError {
-  return new HttpError(403, "WrongOrigin", "This request comes from another page.", {
+  return new HttpError(403, "WrongOrigin", "The request comes from another origin.", {
     action: "use_own_page",
-    hint: "Only the service's own page may use its cookie; programs use a token.",
+    hint: "Only the console of this service may use the sign-in cookie. Use a token in programs.",
   });
 }
 
@@ -124,7 +130,7 @@ export function tooManyAttempts(waitMs: number): HttpError {
   return new HttpError(
     429,
     "TooManyAttempts",
-    "Too many wrong attempts to sign in.",
+    "Too many failed sign-ins.",
     { action: "wait", hint: `Try again in ${seconds} s.` },
     { "retry-after": String(seconds) },
   );
@@ -134,8 +140,8 @@ export function tooManyStreams({ perCaller, inAll }: { perCaller: number; inAll:
   return new HttpError(
     429,
     "TooManyStreams",
-    `No more than ${perCaller} may be open at once for one caller, and ${inAll} in all.`,
-    { action: "close_some", hint: "Close streams or terminals that nobody looks at, and try again." },
+    `Too many open streams. The limit is ${perCaller} per caller and ${inAll} in total.`,
+    { action: "close_some", hint: "Close streams or terminals that you no longer need, then try again." },
     { "retry-after": "5" },
   );
 }
@@ -144,16 +150,16 @@ export function tooManyBodies({ perCaller, inAll }: { perCaller: number; inAll: 
   return new HttpError(
     429,
     "TooManyBodies",
-    `No more than ${perCaller} requests above 1 MiB are taken at once of one caller, and ${inAll} in all.`,
-    { action: "wait", hint: "Try again when one of them is answered, or send input in pieces of up to 1 MiB." },
+    `Too many large requests. The limit is ${perCaller} concurrent requests above 1 MiB per caller and ${inAll} in total.`,
+    { action: "wait", hint: "Try again when one of them has completed, or send input in parts of at most 1 MiB." },
     { "retry-after": "1", connection: "close" },
   );
 }
 
 export function wrongSecret(): HttpError {
-  return new HttpError(401, "NotSignedIn", "This link or token is not good, or no longer.", {
+  return new HttpError(401, "NotSignedIn", "The link or token is invalid or has expired.", {
     action: "new_link",
-    hint: "A link works once and for ten minutes; `sallyport token link` prints another.",
+    hint: "A link works once and expires after 10 minutes. Run `sallyport token link` for a new one.",
   });
 }
 
@@ -161,37 +167,37 @@ export function tooLarge(most: number): HttpError {
   return new HttpError(
     413,
     "TooLarge",
-    `A request may have ${most} bytes.`,
-    { action: "send_less", hint: "Send input in several pieces." },
+    `The request body exceeds ${formatLimit(most)}.`,
+    { action: "send_less", hint: "Send the input in several requests." },
     { connection: "close" },
   );
 }
 
 export function unsupportedMediaType(): HttpError {
-  return new HttpError(415, "UnsupportedMediaType", "The body must be JSON.", {
+  return new HttpError(415, "UnsupportedMediaType", "The request body must be JSON.", {
     action: "fix_request",
-    hint: "Send the header Content-Type: application/json.",
+    hint: "Send the header `Content-Type: application/json`.",
   });
 }
 
 export function notJson(): HttpError {
-  return new HttpError(400, "InvalidRequest", "The body is not JSON in UTF-8.", {
+  return new HttpError(400, "InvalidRequest", "The request body is not valid UTF-8 JSON.", {
     action: "fix_request",
-    hint: "/openapi.json describes the body.",
+    hint: "See `/openapi.json` for the format of the body.",
   });
 }
 
 export function invalidInput(where: string, problem: string): HttpError {
   return new HttpError(400, "InvalidRequest", `${where}: ${problem}`, {
     action: "fix_request",
-    hint: "/openapi.json describes what is expected.",
+    hint: "See `/openapi.json` for the parameters of this operation.",
   });
 }
 
 export function notFound(path: string): HttpError {
-  return new HttpError(404, "NotFound", `There is nothing at ${path}.`, {
+  return new HttpError(404, "NotFound", `Path \`${path}\` was not found.`, {
     action: "read_description",
-    hint: "/openapi.json lists what there is.",
+    hint: "See `/openapi.json` for the available paths.",
   });
 }
 
@@ -199,8 +205,8 @@ export function methodNotAllowed(methods: string): HttpError {
   return new HttpError(
     405,
     "MethodNotAllowed",
-    `Only ${methods} here.`,
-    { action: "fix_request", hint: "/openapi.json lists what there is." },
+    `The method is not allowed. Allowed: ${methods}.`,
+    { action: "fix_request", hint: "See `/openapi.json` for the available operations." },
     { allow: methods },
   );
 }
@@ -209,35 +215,44 @@ export function notReady(): HttpError {
   return new HttpError(
     503,
     "NotReady",
-    "The service is stopping, or its database does not answer.",
-    { action: "wait", hint: "Try again in a moment; `sallyport doctor` tells what is the matter with a state folder." },
+    "The service is stopping, or its database is not available.",
+    { action: "wait", hint: "Try again shortly. If the error persists, run `sallyport doctor`." },
     { "retry-after": "1" },
   );
 }
 
 function internalError(): HttpError {
-  return new HttpError(500, "InternalError", "Something went wrong here.", {
+  return new HttpError(500, "InternalError", "Internal error.", {
     action: "report",
-    hint: "The service's own output says what; please report it.",
+    hint: "Check the output of `sallyport serve` for details and report the error.",
   });
 }
 
 export function consoleNotBuilt(): HttpError {
-  return new HttpError(404, "NotFound", "The page was not built.", {
+  return new HttpError(404, "NotFound", "The console has not been built.", {
     action: "build_page",
-    hint: "In a checkout: npm run build:web. An installed package has it.",
+    hint: "In a source checkout, run `npm run build:web`. The published package contains the console.",
   });
 }
 
-/** Every failure as an answer: its type, what it is, and a way out (promise 8). What is nobody's business stays here. */
+/** Bytes as MiB or KiB where that is exact. */
+function formatLimit(bytes: number): string {
+  if (bytes % (1 << 20) === 0) return `${bytes / (1 << 20)} MiB`;
+  return bytes % 1024 === 0 ? `${bytes / 1024} KiB` : `${bytes} bytes`;
+}
+
+/**
+ * Returns the response for an error: its type, a message and recovery hints (invariant 8). Details of unexpected errors
+ * go to the operator, not to the client.
+ */
 export function errorResponse(service: { onfailure(error: Error): void }, error: unknown): Response {
-  const told = describeError(error);
-  if (told === null) service.onfailure(error instanceof Error ? error : new Error(String(error)));
-  const { status, headers, ...body } = told ?? shaped(internalError());
+  const described = describeError(error);
+  if (described === null) service.onfailure(error instanceof Error ? error : new Error(String(error)));
+  const { status, headers, ...body } = described ?? shaped(internalError());
   return Response.json({ error: body }, { status, headers: { ...API_HEADERS, ...headers } });
 }
 
-interface Told {
+interface DescribedError {
   status: number;
   headers: Readonly<Record<string, string>>;
   type: string;
@@ -245,24 +260,24 @@ interface Told {
   recovery: unknown;
 }
 
-function describeError(error: unknown): Told | null {
+function describeError(error: unknown): DescribedError | null {
   if (error instanceof HttpError) return shaped(error);
   if (!(error instanceof SallyportError)) return null;
   return { ...error.toJSON(), status: statusOf(error.type), headers: {} };
 }
 
-function shaped({ status, headers, type, message, recovery }: HttpError): Told {
+function shaped({ status, headers, type, message, recovery }: HttpError): DescribedError {
   return { status, headers, type, message, recovery };
 }
 
 export function cannotListen(place: string, { message }: Error): SallyportError {
-  return new SallyportError("InvalidRequest", `The service cannot listen at ${place}: ${message}.`, [
-    { action: "other_port", hint: "Choose another place: --listen [HOST:]PORT; port 0 takes a free one." },
+  return new SallyportError("InvalidRequest", `Cannot listen on ${place}: ${message}.`, [
+    { action: "other_port", hint: "Choose another address with `--listen [HOST:]PORT`. Port 0 selects a free port." },
   ]);
 }
 
 export function unusableCertificate({ message }: Error): SallyportError {
-  return new SallyportError("InvalidRequest", `The certificate and its key cannot be used: ${message}.`, [
-    { action: "fix_certificate", hint: "--tls-cert and --tls-key take PEM files that belong together." },
+  return new SallyportError("InvalidRequest", `Cannot use the TLS certificate and key: ${message}.`, [
+    { action: "fix_certificate", hint: "Pass a matching pair of PEM files with `--tls-cert` and `--tls-key`." },
   ]);
 }

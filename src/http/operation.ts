@@ -7,67 +7,65 @@ import type { Service } from "./service.ts";
 
 export type Role = TokenRole;
 
-/** Who may call an operation. An agent is no kind of person: it is named where it may. */
+/** Sets of roles that may call an operation. Agents are only included where the name says so. */
 export const READERS: readonly Role[] = ["viewer", "approver", "operator"];
 export const DECIDERS: readonly Role[] = ["approver", "operator"];
 export const OPERATORS: readonly Role[] = ["operator"];
 export const READERS_AND_AGENT: readonly Role[] = [...READERS, "agent"];
 export const OPERATORS_AND_AGENT: readonly Role[] = [...OPERATORS, "agent"];
 
-/** One request that was found to be right: who calls, and with what. */
+/** An authorized and validated request. */
 export interface OperationCall<Query, Body> {
   service: Service;
   caller: Caller;
-  /** The gateway as this caller sees it. */
+  /** The gateway, restricted to what this caller may see. */
   gateway: Gateway;
-  /** The parts of the path that are named in it, decoded. */
+  /** The decoded parameters of the path. */
   params: Readonly<Record<string, string>>;
   query: Query;
   body: Body;
-  /** Aborts when the caller is disconnected before the answer; not when the service stops: commands live on. */
+  /** Aborts when the client disconnects before the response, but not when the service stops: commands keep running. */
   disconnected: AbortSignal;
   request: IncomingMessage;
 }
 
-/** An answer that is no JSON: streams, pictures, files. */
+/** A response that is not JSON: a stream, an image or a file. */
 export interface Media {
   media: string;
   description: string;
 }
 
-/**
- * One thing the service can be asked. The app, the OpenAPI document and the tests of who may do what are all made from
- * the list of these.
- */
+/** One operation of the API. The routes, the OpenAPI document and the authorization tests are derived from it. */
 export interface Operation<
   Query extends z.ZodType = z.ZodType,
   Body extends z.ZodType = z.ZodType,
   Result extends z.ZodType = z.ZodType,
 > {
   method: "GET" | "POST" | "DELETE";
-  /** Named parts begin with a colon: `/v1/sessions/:id`. */
+  /** The path, with parameters that begin with a colon: `/v1/sessions/:id`. */
   path: string;
-  /** A short name for programs, unique among all: `listSessions`. */
+  /** The unique operation id: `listSessions`. */
   id: string;
+  /** An imperative summary without a final period. */
   summary: string;
-  /** `anyone`: also somebody who is not signed in; `caller` is then nobody. */
+  /** Roles that may call the operation. `anyone` requires no sign-in. */
   roles: readonly Role[] | "anyone";
-  /** Whatever name the service is called by. */
+  /** Accepts any `Host` header. */
   anyHost?: true;
   query?: Query;
   body?: Body;
-  /** What of the body is looked at here, where the gateway looks at the rest by itself. */
+  /** The part of the body that is validated here, when the gateway validates the rest. */
   checkedBody?: z.ZodType;
-  /** Of a body that is larger than usual. */
+  /** Maximum size of the body in bytes (default: 1 MiB). */
   maxBodyBytes?: number;
   response: Result | Media;
-  /** What an answer that is not 200 would be. */
+  /** The status of a successful response (default: 200). */
   status?: number;
-  /** A Response goes out as it is; everything else as JSON. */
+  /** Returns a Response, which is sent unchanged, or a value, which is sent as JSON. */
   handle(call: OperationCall<z.infer<Query>, z.infer<Body>>): unknown;
 }
 
-/** Ties the types of one operation together; lists hold it without them. */
+/** Infers the types of an operation, then erases them so that operations fit into one list. */
 export function operation<Query extends z.ZodType, Body extends z.ZodType, Result extends z.ZodType>(
   given: Operation<Query, Body, Result>,
 ): Operation {

@@ -4,91 +4,102 @@ import { LONGEST_TIMEOUT_MS } from "../core/clock.ts";
 import type { RunResult } from "../core/result.ts";
 import { count as byteCount, ErrorBody, Signal, Status, Usage } from "../core/session-schema.ts";
 
-/** What answers look like. They describe; what goes out is what the gateway gave. */
+// Response schemas only describe responses in the OpenAPI document. Responses are not validated against them.
 
-export const Span = z.object({ start: z.int(), end: z.int() });
+export const Span = z.object({
+  start: z.int().describe("Index of the first character"),
+  end: z.int().describe("Index after the last character"),
+});
+
+const verdict = z.enum(["blocked", "deny", "ask", "allow"]).describe("Verdict; `ask` means that approval is required");
 
 export const VerdictSchema = z
   .object({
-    command: z.string(),
-    verdict: z.enum(["blocked", "deny", "ask", "allow"]),
-    analyzable: z.boolean(),
-    reasons: z.array(
-      z.object({
-        rule: z.string(),
-        message: z.string(),
-        span: Span.nullable(),
-        suggestion: z.string().nullable(),
-      }),
-    ),
-    commands: z.array(z.looseObject({})),
+    command: z.string().describe("The checked command"),
+    verdict,
+    analyzable: z.boolean().describe("Whether everything the command would run is known"),
+    reasons: z
+      .array(
+        z.object({
+          rule: z.string().describe("Rule id"),
+          message: z.string().describe("Why the rule matched"),
+          span: Span.nullable().describe("Part of the command that the rule matched"),
+          suggestion: z.string().nullable().describe("A safe alternative"),
+        }),
+      )
+      .describe("Rules that led to the verdict"),
+    commands: z.array(z.looseObject({})).describe("Commands found in the text"),
   })
   .meta({ id: "Verdict" });
 
 export const RunResultSchema = z
   .object({
-    id: z.string(),
-    name: z.string(),
-    status: Status,
-    exitCode: z.int().nullable(),
-    signal: Signal.nullable(),
-    stdout: z.string(),
-    stderr: z.string(),
-    output: z.string(),
-    durationMs: z.number(),
-    timedOut: z.boolean(),
-    truncated: z.object({ stdout: byteCount, stderr: byteCount }),
-    leftover: z.int(),
-    resourceUsage: Usage.nullable(),
+    id: z.string().describe("Session id"),
+    name: z.string().describe("Session name"),
+    status: Status.describe("Status of the session"),
+    exitCode: z.int().nullable().describe("Exit code; null when ended by a signal or not run"),
+    signal: Signal.nullable().describe("Signal that ended the command"),
+    stdout: z.string().describe("Standard output, possibly truncated"),
+    stderr: z.string().describe("Standard error, possibly truncated"),
+    output: z.string().describe("Both streams in the order in which they were written"),
+    durationMs: z.number().describe("Duration in milliseconds"),
+    timedOut: z.boolean().describe("Whether the timeout ended the command"),
+    truncated: z
+      .object({ stdout: byteCount.describe("Bytes of stdout"), stderr: byteCount.describe("Bytes of stderr") })
+      .describe("Bytes of each stream that are missing from the result"),
+    leftover: z.int().describe("Number of processes that the command left behind and that were stopped"),
+    resourceUsage: Usage.nullable().describe("Resource usage of the process tree"),
     verdict: VerdictSchema.nullable(),
-    approvalId: z.string().nullable(),
-    sandbox: z.string(),
-    warnings: z.array(z.string()),
-    hints: z.array(z.string()),
-    error: ErrorBody.nullable(),
+    approvalId: z.string().nullable().describe("Id of the approval request, when one was created"),
+    sandbox: z.string().describe("Sandbox profile in effect"),
+    warnings: z.array(z.string()).describe("Warnings about the run"),
+    hints: z.array(z.string()).describe("Hints for the agent, such as why the sandbox stopped the command"),
+    error: ErrorBody.nullable().describe("Why the command was not run or failed"),
   })
   .meta({ id: "RunResult" }) satisfies z.ZodType<Omit<RunResult, "verdict" | "error">>;
 
-/** What the audit keeps of the verdict a command got. */
+/** A verdict as recorded in the audit log. */
 export const RecordedVerdict = z.object({
-  verdict: z.enum(["blocked", "deny", "ask", "allow"]),
-  rules: z.array(z.string()),
-  programs: z.array(z.string()),
+  verdict,
+  rules: z.array(z.string()).describe("Ids of the rules that matched"),
+  programs: z.array(z.string()).describe("Resolved paths of the programs"),
 });
 
 export const LogAnswer = z
   .object({
-    chunks: z.array(
-      z.object({
-        stream: z.enum(["stdout", "stderr", "output"]),
-        offset: byteCount,
-        dropped: byteCount,
-        timeMs: z.number().nullable(),
-        text: z.string().optional(),
-        base64: z.string().optional().describe("Instead of `text`, where the bytes are no UTF-8"),
-      }),
-    ),
-    nextOffset: byteCount,
-    totalBytes: byteCount,
-    droppedBytes: byteCount,
-    totalLines: byteCount.optional(),
+    chunks: z
+      .array(
+        z.object({
+          stream: z.enum(["stdout", "stderr", "output"]).describe("Stream of the chunk"),
+          offset: byteCount.describe("Byte offset in its stream"),
+          dropped: byteCount.describe("Bytes missing before the chunk"),
+          timeMs: z.number().nullable().describe("When it was written, in milliseconds since the epoch"),
+          text: z.string().optional().describe("Content as text"),
+          base64: z.string().optional().describe("Content in base64, instead of `text`, when it is not valid UTF-8"),
+        }),
+      )
+      .describe("Chunks in the order in which they were written"),
+    nextOffset: byteCount.describe("Byte offset of the next read"),
+    totalBytes: byteCount.describe("Bytes written to the requested streams so far"),
+    droppedBytes: byteCount.describe("Bytes missing from this response"),
+    totalLines: byteCount.optional().describe("Number of lines; only when lines were requested"),
   })
   .meta({ id: "Logs" });
 
-/** A whole number from 0 up. */
+/** A query parameter that is a non-negative integer. */
 export const count = (most: number = Number.MAX_SAFE_INTEGER) =>
   z
     .string()
-    .regex(/^\d{1,16}$/, "must be a whole number")
+    .regex(/^\d{1,16}$/, "must be a non-negative integer")
     .transform(Number)
     .refine((value) => value <= most, `must be at most ${most}`)
     .meta({ type: "integer", minimum: 0, maximum: most });
 
-/** Also below 0. */
+/** A query parameter that is an integer. */
 export const integer = () =>
   z
     .string()
-    .regex(/^-?\d{1,15}$/, "must be a whole number")
+    .regex(/^-?\d{1,15}$/, "must be an integer")
     .transform(Number)
     .meta({ type: "integer" });
 
@@ -98,105 +109,140 @@ export const flag = () =>
     .transform((value) => value === "true")
     .meta({ type: "boolean" });
 
-/** What is looked for, or a name: long enough for every honest one. */
+/** A name or search text of limited length. */
 export const shortText = (most = 1024) => z.string().max(most);
 
-/** ms since the epoch, or an ISO time. */
+/** A query parameter that is a time: an ISO 8601 time, or milliseconds since the epoch. */
 export const time = () =>
   z
     .string()
     .max(40)
     .transform((text) => (/^\d{1,15}$/.test(text) ? Number(text) : Date.parse(text)))
-    .refine((ms) => !Number.isNaN(ms), "must be milliseconds since the epoch or an ISO time")
-    .meta({ type: "string", description: "An ISO time, or milliseconds since the epoch" });
+    .refine((ms) => !Number.isNaN(ms), "must be an ISO 8601 time or milliseconds since the epoch")
+    .meta({ type: "string", description: "ISO 8601 time, or milliseconds since the epoch" });
 
 export const milliseconds = z.int().min(0).max(LONGEST_TIMEOUT_MS);
-/** No answer is waited for longer: whatever lies between may not keep a silent connection for ever. */
+/** How long a request may wait, in milliseconds. Limited, because proxies close connections that stay idle for long. */
 export const waitTime = z.int().min(0).max(3_600_000);
 
-const Shown = z.object({ text: z.string(), marks: z.array(Span) });
+const Shown = z.object({
+  text: z.string().describe("Text with invisible characters written out"),
+  marks: z.array(Span).describe("Parts of the text that stand for invisible characters"),
+});
 const Target = z.object({
-  executable: z.string(),
-  args: z.array(z.string()),
-  cwd: z.string(),
-  piped: z.boolean(),
+  executable: z.string().describe("Resolved path of the program"),
+  args: z.array(z.string()).describe("Arguments"),
+  cwd: z.string().describe("Working directory"),
+  piped: z.boolean().describe("Whether the command is part of a pipeline"),
 });
 
 const Decision = z.object({
-  decision: z.enum(["once", "always", "deny"]),
-  who: z.string(),
-  channel: z.enum(["cli", "terminal", "console", "http", "library", "mcp-host"]),
-  at: z.string(),
-  reason: z.string().optional(),
+  decision: z.enum(["once", "always", "deny"]).describe("The decision; `always` creates a grant"),
+  who: z.string().describe("Person who decided"),
+  channel: z.enum(["cli", "terminal", "console", "http", "library", "mcp-host"]).describe("Where the person decided"),
+  at: z.string().describe("When the person decided (ISO 8601)"),
+  reason: z.string().optional().describe("Reason given to the agent"),
   grant: z
-    .object({ args: z.union([z.literal("exact"), z.array(z.string())]).optional(), expiresMs: z.number().optional() })
-    .optional(),
+    .object({
+      args: z
+        .union([z.literal("exact"), z.array(z.string())])
+        .optional()
+        .describe("Exactly these arguments, or one pattern per argument"),
+      expiresMs: z.number().optional().describe("Duration of the grant in milliseconds; no expiry when omitted"),
+    })
+    .optional()
+    .describe("Scope of the grant, with `always`"),
 });
 
 export const ApprovalSchema = z
   .object({
-    id: z.string(),
-    agent: z.string(),
-    status: z.enum(["pending", "approved", "denied", "expired", "used"]),
-    createdAt: z.string(),
-    expiresAt: z.string(),
-    decidedAt: z.string().nullable(),
+    id: z.string().describe("Approval id"),
+    agent: z.string().describe("Agent that requested the approval"),
+    status: z
+      .enum(["pending", "approved", "denied", "expired", "used"])
+      .describe("Status; an approval is `used` when its command has started"),
+    createdAt: z.string().describe("When the approval was requested (ISO 8601)"),
+    expiresAt: z.string().describe("When the request or the unused approval expires (ISO 8601)"),
+    decidedAt: z.string().nullable().describe("When the request was decided (ISO 8601)"),
     request: z.object({
-      agent: z.string(),
-      command: Shown,
-      commands: z.array(
-        z.object({
-          text: z.string(),
-          program: z.string(),
-          cwd: z.string().nullable(),
-          via: z.array(z.string()),
-          notes: z.array(z.string()),
-        }),
-      ),
-      analyzable: z.boolean(),
-      cwd: z.string(),
-      environment: z.array(z.object({ name: z.string(), value: z.string() })),
-      stdin: Shown.nullable(),
-      confinement: z.string(),
-      reasons: z.array(z.object({ rule: z.string(), message: z.string(), span: Span.nullable() })),
-      intent: Shown.nullable(),
-      covers: z.array(
-        z.object({
-          path: z.string(),
-          role: z.enum(["program", "interpreter", "script", "project file"]),
-          sha256: z.string().nullable(),
-        }),
-      ),
-      changed: z.array(z.string()),
-      always: z.union([
-        z.object({ ok: z.literal(true), commands: z.array(Target) }),
-        z.object({ ok: z.literal(false), why: z.string() }),
-      ]),
+      agent: z.string().describe("Agent that requested the approval"),
+      command: Shown.describe("The complete command"),
+      commands: z
+        .array(
+          z.object({
+            text: z.string().describe("Command with quoted arguments"),
+            program: z.string().describe("Resolved path of the program, or what it is instead"),
+            cwd: z.string().nullable().describe("Working directory; null when unknown"),
+            via: z.array(z.string()).describe("Wrappers around the command, outermost first"),
+            notes: z.array(z.string()).describe("Effects of the command"),
+          }),
+        )
+        .describe("Commands that would run, as far as they are known"),
+      analyzable: z.boolean().describe("Whether everything the command would run is known"),
+      cwd: z.string().describe("Working directory"),
+      environment: z
+        .array(z.object({ name: z.string().describe("Name"), value: z.string().describe("Value, masked if secret") }))
+        .describe("Variables added to the environment"),
+      stdin: Shown.nullable().describe("Standard input, when the request contains it"),
+      confinement: z.string().describe("The sandbox the command would run in"),
+      reasons: z
+        .array(
+          z.object({
+            rule: z.string().describe("Rule id"),
+            message: z.string().describe("Why the rule matched"),
+            span: Span.nullable().describe("Part of the command that the rule matched"),
+          }),
+        )
+        .describe("Why approval is required"),
+      intent: Shown.nullable().describe("Purpose as stated by the agent; not verified"),
+      covers: z
+        .array(
+          z.object({
+            path: z.string().describe("Path of the file"),
+            role: z.enum(["program", "interpreter", "script", "project file"]).describe("Role of the file"),
+            sha256: z.string().nullable().describe("Hash of the content; null when the file is too large"),
+          }),
+        )
+        .describe("Files that are checked again before the command runs"),
+      changed: z.array(z.string()).describe("Changes since an earlier approval of this command"),
+      always: z
+        .union([
+          z.object({ ok: z.literal(true), commands: z.array(Target).describe("Commands that a grant would allow") }),
+          z.object({ ok: z.literal(false), why: z.string().describe("Why a grant is not possible") }),
+        ])
+        .describe("Whether the decision `always` is possible"),
     }),
-    quorum: z.object({ rule: z.enum(["any", "majority", "unanimous"]), approvers: z.array(z.string()) }),
-    decisions: z.array(Decision),
-    reason: z.string().nullable(),
-    session: z.string().nullable(),
+    quorum: z
+      .object({
+        rule: z.enum(["any", "majority", "unanimous"]).describe("How many approvers must agree"),
+        approvers: z.array(z.string()).describe("Persons who may decide; empty for anyone"),
+      })
+      .describe("Who decides"),
+    decisions: z.array(Decision).describe("Decisions so far"),
+    reason: z.string().nullable().describe("Reason for a denial"),
+    session: z.string().nullable().describe("Id of the session that used the approval"),
   })
   .meta({ id: "Approval" }) satisfies z.ZodType<Omit<Approval, "quorum">>;
 
 export const GrantSchema = z
   .object({
-    id: z.string(),
-    agent: z.string(),
-    executable: z.string(),
-    args: z.union([
-      z.object({ kind: z.literal("exact"), values: z.array(z.string()) }),
-      z.object({ kind: z.literal("pattern"), patterns: z.array(z.string()) }),
-    ]),
-    cwd: z.string(),
-    piped: z.boolean(),
-    createdAt: z.string(),
-    createdBy: z.string(),
-    expiresAt: z.string().nullable(),
-    lastUsedAt: z.string().nullable(),
-    revokedAt: z.string().nullable(),
-    approval: z.string().nullable(),
-    current: z.boolean(),
+    id: z.string().describe("Grant id"),
+    agent: z.string().describe("Agent the grant applies to"),
+    executable: z.string().describe("Resolved path of the program"),
+    args: z
+      .union([
+        z.object({ kind: z.literal("exact"), values: z.array(z.string()).describe("Exact arguments") }),
+        z.object({ kind: z.literal("pattern"), patterns: z.array(z.string()).describe("One pattern per argument") }),
+      ])
+      .describe("Arguments that the grant allows"),
+    cwd: z.string().describe("Working directory the grant applies to"),
+    piped: z.boolean().describe("Whether the grant applies in a pipeline"),
+    createdAt: z.string().describe("When the grant was created (ISO 8601)"),
+    createdBy: z.string().describe("Person who created the grant"),
+    expiresAt: z.string().nullable().describe("When the grant expires (ISO 8601); null for no expiry"),
+    lastUsedAt: z.string().nullable().describe("When the grant was last used (ISO 8601)"),
+    revokedAt: z.string().nullable().describe("When the grant was revoked (ISO 8601)"),
+    approval: z.string().nullable().describe("Id of the approval that created the grant"),
+    current: z.boolean().describe("Whether the program is unchanged; a grant does not apply to a changed program"),
   })
   .meta({ id: "Grant" }) satisfies z.ZodType<Grant>;

@@ -17,7 +17,7 @@ import type { Tracing } from "./tracing/tracer.ts";
 const PATH = "/mcp";
 const SESSIONS = { most: 64, idleMs: 30 * 60_000 };
 
-/** The Model Context Protocol behind the same listener, for agents with a token. Loaded when somebody first asks. */
+/** Serves the Model Context Protocol on the same listener, for agents with a token. Loaded on the first request. */
 class McpRoute {
   readonly #service: Service;
   readonly #agentOptions: Omit<AgentOptions, "agent">;
@@ -40,7 +40,7 @@ class McpRoute {
   async #open(): Promise<HttpHandler> {
     const { HttpHandler } = await import("../mcp/http/handler.ts");
     const { names, tokens, largeBodies, onfailure } = this.#service;
-    // Persons decide on the page: what an agent's own client says about its user counts for nothing here (promise 7).
+    // People decide in the console. Approvals through the agent's own client are not accepted here (invariant 7).
     const hostMayApprove = false;
     const options = { ...SESSIONS, names, tokens, largeBodies, hostMayApprove, agentOptions: this.#agentOptions };
     return new HttpHandler({ ...options, onerror: () => {}, onfailure });
@@ -51,10 +51,10 @@ class McpRoute {
   }
 }
 
-/** Sockets, of whoever connects: half a thousand event streams and their pages. */
+/** Maximum number of open sockets. */
 const MAX_CONNECTIONS = 4096;
 const LARGE_BODIES = { perCaller: 4, inAll: 8 };
-/** How long answers that are being written may take when the service stops. */
+/** How long open responses may take to finish when the service stops. */
 const CLOSE_TIMEOUT_MS = 5000;
 
 export interface ServeOptions {
@@ -63,15 +63,15 @@ export interface ServeOptions {
   version: string;
   host: string;
   port: number;
-  /** Names the service is called by besides those of the loopback. */
+  /** Host names to accept in addition to those of the loopback interface. */
   names: readonly string[];
-  /** Null: plain HTTP. */
+  /** Certificate and key in PEM; null for plain HTTP. */
   tls: { cert: Buffer; key: Buffer } | null;
-  /** Where the built page is; default: in the package. */
+  /** Folder of the built console (default: the one in the package). */
   pageFolder?: string;
-  /** What agents get at /mcp. */
+  /** Options for agents that connect to /mcp. */
   mcp: Omit<AgentOptions, "agent">;
-  /** Where traces go; default: nowhere. */
+  /** Where traces are exported to (default: not exported). */
   tracing?: Tracing | null;
   onfailure: (error: Error) => void;
 }
@@ -81,7 +81,7 @@ export interface Serving {
   close(): Promise<void>;
 }
 
-/** Starts the service. Rejects when the address is not to be had. Closing it closes the gateway. */
+/** Starts the service. Rejects when it cannot listen on the address. Closing the service closes the gateway. */
 export async function serve(options: ServeOptions): Promise<Serving> {
   const stop = new AbortController();
   const { gateway, workspace, version, onfailure, host } = options;
@@ -123,7 +123,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       const closed = new Promise((resolve) => server.close(resolve));
       stop.abort();
       await Promise.all([live.close(), mcp.close()]);
-      // Commands that are waited for are let go of, not ended: their answers say that they are running.
+      // Foreground commands are detached, not stopped: their responses report them as running.
       await gateway.close();
       const late = setTimeout(() => server.closeAllConnections(), CLOSE_TIMEOUT_MS);
       server.closeIdleConnections();
@@ -156,7 +156,7 @@ async function secureServer(tls: NonNullable<ServeOptions["tls"]>, listener: Req
   }
 }
 
-/** Everywhere is no address to go to. */
+/** Returns a host name for the URL; a wildcard address is not usable as one. */
 function publicName({ host, names }: ServeOptions): string {
   return host === "0.0.0.0" || host === "::" ? (names[0] ?? "localhost") : bracketed(host);
 }

@@ -5,27 +5,27 @@ import type { ConnectionLimiter, RateLimiter } from "./guard/limiters.ts";
 import type { RequestCounts } from "./live/prometheus.ts";
 import type { Tracing } from "./tracing/tracer.ts";
 
-/** What everything behind the listener stands on. */
+/** The state shared by all operations of the service. */
 export interface Service {
-  /** As the service itself; an operation uses its caller's view of it (`call.gateway`). */
+  /** The unrestricted gateway. Operations use `call.gateway`, which is restricted to their caller. */
   gateway: Gateway;
   tokens: Tokens;
   signIns: SignIns;
-  /** Of failed sign-ins. */
+  /** Limits failed sign-ins. */
   signInLimiter: RateLimiter;
-  /** Of large request bodies, many of which would fill the memory. */
+  /** Limits concurrent large request bodies, which are held in memory. */
   largeBodies: ConnectionLimiter;
   requests: RequestCounts;
-  /** Null: nobody wants traces. */
+  /** Null when traces are not exported. */
   tracing: Tracing | null;
-  /** Names the service may be called by, without ports. */
+  /** Accepted host names, without ports. */
   names: readonly string[];
-  /** It speaks TLS, so that cookies are for TLS only. */
+  /** Whether the service uses TLS. Cookies are marked `Secure` then. */
   secure: boolean;
   version: string;
   workspace: string;
-  /** Aborts when the service begins to stop: open streams end then, so that clients come back to the next one. */
+  /** Aborts when the service begins to stop. Streams end then, so that clients reconnect to the next instance. */
   stopping: AbortSignal;
-  /** What went wrong here, for the operator. */
+  /** Reports an internal error to the operator. */
   onfailure(error: Error): void;
 }

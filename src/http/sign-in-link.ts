@@ -3,7 +3,7 @@ import type { SignIns } from "../storage/sign-ins.ts";
 
 const LINK_MS = 10 * 60 * 1000;
 
-/** The secret of a link that makes this person an operator, once and soon. It is written down that it was made. */
+/** Creates a one-time sign-in link for an operator and records it in the audit log. Returns its secret. */
 export function createOperatorLink(signIns: SignIns, audit: AuditLog, who: string): string {
   const secret = signIns.makeLink({ name: who, role: "operator", expiresMs: LINK_MS });
   audit.append({
@@ -13,13 +13,13 @@ export function createOperatorLink(signIns: SignIns, audit: AuditLog, who: strin
     actor: who,
     channel: "cli",
     outcome: "link made",
-    summary: `a link for ${who}`,
+    summary: `created a sign-in link for ${who}`,
     detail: { role: "operator" },
   });
   return secret;
 }
 
-/** After `#` nothing is sent to a server or in a referrer: the secret is in no log. */
+/** Returns the URL of a sign-in link. The secret is in the hash, which browsers do not send, so no log contains it. */
 export function signInUrl(url: string, secret: string): string {
   return `${url}/sign-in#${secret}`;
 }

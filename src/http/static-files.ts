@@ -24,9 +24,9 @@ const TYPES: Record<string, string> = {
 };
 
 const COMPRESSED = new Set([".html", ".js", ".css", ".svg", ".json", ".webmanifest"]);
-/** Vite puts a hash of the content into these names: they never change. */
+/** File names that contain a hash of the content, so the file never changes. */
 const HASHED = /^assets\/.*-[\w-]{8}\.\w+$/;
-/** The page itself finds out which of its views is wanted. */
+/** Paths that serve the console. It routes by the hash of the URL. */
 const INDEX = new Set(["/", "/index.html", "/sign-in"]);
 
 interface Stored {
@@ -36,7 +36,7 @@ interface Stored {
   br: Buffer | null;
 }
 
-/** The built page lies equally deep below src/ and dist/. */
+/** The built console. The relative path is the same from src/ and from dist/. */
 const BUILT = fileURLToPath(new URL("../../dist/web", import.meta.url));
 
 const pack = {
@@ -45,7 +45,10 @@ const pack = {
     promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }) as Promise<Buffer>,
 };
 
-/** The files of the page: a fixed list, read and compressed when first asked for. No path of a request is ever opened. */
+/**
+ * Serves the files of the console. Only files from a list of the folder are served, so no path from a request is ever
+ * opened. Files are read and compressed on first use.
+ */
 export class StaticFiles {
   readonly #service: Pick<Service, "onfailure">;
   readonly #folder: string;
@@ -57,7 +60,7 @@ export class StaticFiles {
     this.#folder = folder;
   }
 
-  /** Null: there is no such file. */
+  /** Returns the response for a path; null when there is no such file. */
   async serve(path: string, request: IncomingMessage): Promise<Response | null> {
     const name = INDEX.has(path) ? "index.html" : path.slice(1);
     if (!this.#list().has(name)) return name === "index.html" ? errorResponse(this.#service, consoleNotBuilt()) : null;
@@ -81,7 +84,7 @@ export class StaticFiles {
 
   #list(): ReadonlySet<string> {
     if (this.#names) return this.#names;
-    if (!existsSync(this.#folder)) return new Set(); // it may be built later
+    if (!existsSync(this.#folder)) return new Set(); // not cached: the console may be built later
     const entries = readdirSync(this.#folder, { recursive: true, withFileTypes: true });
     const files = entries.filter((entry) => entry.isFile());
     this.#names = new Set(files.map(({ parentPath, name }) => join(parentPath, name).slice(this.#folder.length + 1)));

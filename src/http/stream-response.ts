@@ -1,10 +1,7 @@
-/** A piece of what is streamed is at least so large, where there is so much. */
+/** Minimum size of a piece that is sent, except for the last one. */
 const PIECE_BYTES = 64 << 10;
 
-/**
- * An answer made from pieces as its reader takes them: however long it gets, little of it is held at a time, and a
- * reader who leaves ends the reading.
- */
+/** Creates a response that is produced as the client reads it, with bounded memory. It stops when the client leaves. */
 export function streamResponse(
   pieces: AsyncIterable<Uint8Array | string> | Iterable<string>,
   headers: Record<string, string>,
@@ -41,7 +38,7 @@ function iteratorOf(pieces: AsyncIterable<Uint8Array | string> | Iterable<string
   return { next: async () => iterator.next(), return: async () => iterator.return?.() };
 }
 
-/** To be kept, not shown: whatever a command wrote, no browser takes it for a page. */
+/** Headers that make a browser download the response instead of displaying output of a command as a page. */
 export function attachment(name: string, type: string): Record<string, string> {
   const plain = name.replace(/[^\w.-]/g, "_");
   return { "content-type": type, "content-disposition": `attachment; filename="${plain}"` };

@@ -5,20 +5,20 @@ import type { ToolsetName } from "../toolsets/tool.ts";
 import { ResourceWatcher } from "./resource-watcher.ts";
 import { ToolRegistry } from "./tool-registry.ts";
 
-/** What a person said, before it is known through which channel they did. */
+/** A decision of the host's user. The channel is added later. */
 export type HostDecision = Pick<ApprovalDecision, "decision" | "who" | "reason">;
 
-/** One tool call on its way through the gateway, as far as the protocol has a part in it. */
+/** A tool call in progress. */
 export interface Call {
-  /** Asks the host's user. Null: they cannot be asked, or leave it to somebody else. */
+  /** Asks the host's user for a decision. Resolves with null when the client cannot ask, or the user did not decide. */
   ask(approval: Approval, signal: AbortSignal): Promise<HostDecision | null>;
-  /** Sessions it started, by id. */
+  /** Ids of the sessions that the call has started. */
   readonly started: string[];
 }
 
 /**
- * Which call is being served. The gateway knows nothing of connections; what it asks and tells while it serves a call is
- * brought back to the right one by this, however many run at once.
+ * The call that is being served. The gateway does not know about connections, so its callbacks find the right call
+ * through this context, even when many calls run concurrently.
  */
 const serving = new AsyncLocalStorage<Call>();
 
@@ -30,7 +30,7 @@ function currentCall(): Call | null {
   return serving.getStore() ?? null;
 }
 
-/** What becomes of background sessions when the client that started them is gone. */
+/** What happens to background sessions when the client that started them disconnects. */
 export type OnDisconnect = "keep" | "end";
 
 export interface AgentOptions {
@@ -38,12 +38,12 @@ export interface AgentOptions {
   state: string;
   workspace: string;
   toolsets: readonly ToolsetName[];
-  /** A call is answered within this time, whatever becomes of its command. */
+  /** Maximum duration of a call in milliseconds. A command that takes longer continues as a session. */
   answerWithinMs: number;
   onDisconnect: OnDisconnect;
 }
 
-/** What one agent gets of Sallyport, however many connections it has. */
+/** The state of one agent, shared by all of its connections. */
 export class AgentContext {
   readonly options: AgentOptions;
   readonly startLimiter = new StartLimiter();
@@ -57,10 +57,10 @@ export class AgentContext {
     this.watcher = new ResourceWatcher(options.agent, () => this.gateway());
   }
 
-  /** Opened when it is first needed: a client is greeted before that. */
+  /** Opens the gateway on first use, so that it does not delay the handshake. */
   gateway(): Promise<Gateway> {
     this.#opening ??= this.#open().catch((error: unknown) => {
-      this.#opening = null; // a full disk may have room again
+      this.#opening = null; // retried by the next call: the cause may be temporary, such as a full disk
       throw error;
     });
     return this.#opening;
@@ -80,8 +80,8 @@ export class AgentContext {
         this.watcher.sessionStarted(event.session);
       },
       approve: async (approval, signal) => {
-        const said = await currentCall()?.ask(approval, signal);
-        return said ? { ...said, channel: "mcp-host" } : null;
+        const decision = await currentCall()?.ask(approval, signal);
+        return decision ? { ...decision, channel: "mcp-host" } : null;
       },
     });
   }
@@ -94,14 +94,14 @@ export class AgentContext {
   }
 }
 
-/** Commands that may be starting at once: well below the session limit, so that a burst is not refused. */
+/** Commands that may start at once. Well below the session limit, so that a burst of calls does not exceed it. */
 const MAX_STARTING = 32;
-/** A command that runs for longer no longer counts as starting. */
+/** A command that has run for this long no longer counts as starting. */
 const STARTING_MS = 10_000;
 
 /**
- * Limits how many commands start at once. A client may send hundreds of calls in a burst; they start in order instead
- * of most of them being refused by the session limit.
+ * Limits how many commands start at once. A client may send hundreds of calls in a burst. They start in order, instead
+ * of most of them failing because of the session limit.
  */
 export class StartLimiter {
   readonly #startingMs: number;
@@ -113,8 +113,8 @@ export class StartLimiter {
   }
 
   /**
-   * Resolves with the function that releases the slot. After `answerWithinMs` it resolves without a slot, and the session
-   * limit decides. Rejects when `signal` aborts first; nothing was started then.
+   * Acquires a slot. Resolves with the function that releases it. After `answerWithinMs` it resolves without a slot,
+   * and the session limit applies. Rejects when `signal` aborts first.
    */
   async acquire(signal: AbortSignal, answerWithinMs: number): Promise<() => void> {
     signal.throwIfAborted();
@@ -131,7 +131,7 @@ export class StartLimiter {
     return release;
   }
 
-  /** False: no slot became free in time. */
+  /** Waits for a slot. Resolves with false when none became free in time. */
   #wait(signal: AbortSignal, answerWithinMs: number): Promise<boolean> {
     return new Promise((resolve, reject) => {
       const end = () => {
@@ -156,7 +156,7 @@ export class StartLimiter {
     });
   }
 
-  /** Passes the slot to the oldest waiter, if there is one. */
+  /** Passes the slot to the oldest waiting call, if any. */
   #next(): void {
     const [go] = this.#waiting;
     if (go) go();

@@ -18,12 +18,12 @@ import type { Connection } from "./connection.ts";
 import { hostApproval, NO_HOST } from "./elicitation.ts";
 import { unexpected, unknownTool } from "./errors.ts";
 
-/** Text for a model, the same as data for a program. */
+/** Returns the result as text for the model and as structured content for programs. */
 function toolResult({ text, structured, isError }: ToolAnswer): CallToolResult {
   return { content: [{ type: "text", text }], structuredContent: structured, ...(isError ? { isError } : {}) };
 }
 
-/** Sallyport itself could not work. That, too, is an answer with a type and a way out (promise 8). */
+/** Returns the result for an error of Sallyport itself, with its type and recovery hints (invariant 8). */
 function failedResult(error: unknown): CallToolResult {
   const failure = error instanceof SallyportError ? error.toJSON() : unexpected(error);
   return toolResult({ text: failureText(failure), structured: { error: failure }, isError: true });
@@ -31,14 +31,14 @@ function failedResult(error: unknown): CallToolResult {
 
 const LINE_BYTES = 200;
 
-/** How long it has been going on, and what was written last: `12s: compiling main.c`. */
+/** Formats the elapsed time and the last line of output: `12s: compiling main.c`. */
 function progressLine(elapsedMs: number, lastLine: string): string {
   const elapsed = formatDuration(Math.floor(elapsedMs / 1000) * 1000);
   const line = terminalText(lastLine).trim().split("\n").at(-1) ?? "";
   return line === "" ? elapsed : `${elapsed}: ${truncateMiddle(line, { maxBytes: LINE_BYTES }).text}`;
 }
 
-/** Often enough to show that something is going on, and to keep a client from giving up. */
+/** Interval of progress notifications, which also keep a client from timing out. */
 const INTERVAL_MS = 1000;
 
 interface Progress {
@@ -46,13 +46,13 @@ interface Progress {
   stop(): void;
 }
 
-/** Tells a client that asked for it how long its call has been going on, and the last line that was written. */
+/** Sends progress notifications if the client has requested them. */
 function reportProgress({ mcpReq }: ServerContext): Progress | null {
   const token = mcpReq._meta?.progressToken;
   if (token === undefined) return null;
   const from = performance.now();
   let last = "";
-  // A client that reads slowly is not sent more than it can take.
+  // Only one notification is in flight, so that none pile up for a slow client.
   let sending = false;
   const timer = setInterval(() => {
     if (sending || mcpReq.signal.aborted) return;
@@ -74,10 +74,10 @@ function reportProgress({ mcpReq }: ServerContext): Progress | null {
   };
 }
 
-/** As many as may be configured (`limits.sessions`). */
+/** The maximum of `limits.sessions`. */
 const MAX_LIVE = 10_000;
 
-/** One `tools/call` from the request to its answer. */
+/** Handles a `tools/call` request. */
 export async function callTool(
   agentContext: AgentContext,
   connection: Connection,
@@ -111,7 +111,7 @@ async function runTool(
   const call: Call = { ask: approval.ask, started: [] };
 
   const asked = performance.now();
-  // What only looks at sessions or ends them must not queue up behind those that start some.
+  // Only calls that start commands wait for a slot, so that others, such as stopping a session, are never delayed.
   const release = tool.operation === "run" ? await agentContext.startLimiter.acquire(signal, answerWithinMs) : () => {};
   const progress = reportProgress(ctx);
   try {
@@ -122,7 +122,7 @@ async function runTool(
   } catch (error) {
     const question = approval.question();
     if (question) return question;
-    if (ctx.mcpReq.signal.aborted) throw error; // nobody waits for an answer any more
+    if (ctx.mcpReq.signal.aborted) throw error; // the client no longer waits for the result
     return failedResult(error);
   } finally {
     progress?.stop();
@@ -134,6 +134,6 @@ async function runTool(
 async function addBackground(agentContext: AgentContext, connection: Connection, { started }: Call): Promise<void> {
   if (started.length === 0) return;
   const gateway = await agentContext.gateway();
-  const living = gateway.list({ agent: agentContext.options.agent, live: true, limit: MAX_LIVE });
-  for (const { id } of living) if (started.includes(id)) connection.addBackground(id);
+  const running = gateway.list({ agent: agentContext.options.agent, live: true, limit: MAX_LIVE });
+  for (const { id } of running) if (started.includes(id)) connection.addBackground(id);
 }

@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentContext } from "./agent-context.ts";
 
-/** What belongs to one client for as long as it is connected. */
+/** The state of one connected client. */
 export class Connection {
-  /** As whom its user decides; null: decisions are not taken from this client. */
+  /** The name under which the client's user decides approvals; null when the client may not decide. */
   readonly hostUser: string | null;
   readonly #background = new Set<string>();
   readonly #running = new Set<Promise<unknown>>();
-  /** What a 2025-era client subscribed to: the resource, and how it was named. */
+  /** Subscriptions of a 2025-era client: canonical resource URI to the URI that the client sent. */
   readonly subscribed = new Map<string, string>();
 
   constructor(hostUser: string | null) {
     this.hostUser = hostUser;
   }
 
-  /** Sessions it started that were still running when their call was answered, by id. */
+  /** Ids of sessions that the client started and that were still running when their call returned. */
   get background(): readonly string[] {
     return [...this.#background];
   }
@@ -23,25 +23,25 @@ export class Connection {
     this.#background.add(session);
   }
 
-  /** Counts a call as in flight until it is over. */
+  /** Tracks a call until it settles. */
   track<T>(call: Promise<T>): Promise<T> {
     const settled = call.catch(() => {}).finally(() => this.#running.delete(settled));
     this.#running.add(settled);
     return call;
   }
 
-  /** Resolves when no call is in flight: whatever was cancelled has ended by then. */
+  /** Resolves when no call is in progress. Cancelled commands have ended by then. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 }
 
-/** How long commands that were cancelled may take to end; their keepers see it through in any case. */
+/** How long to wait for cancelled commands to end. Their keepers stop them in any case. */
 const SHUTDOWN_MS = 10_000;
 
 /**
- * What is left to do when a client is gone. Its foreground commands were cancelled with their calls; its background
- * sessions stay, unless they are to go too.
+ * Cleans up after a client has disconnected. Its foreground commands were cancelled with their calls. Its background
+ * sessions keep running, unless they were registered to be stopped.
  */
 export async function shutdown(agentContext: AgentContext, connection: Connection): Promise<void> {
   await Promise.race([ended(agentContext, connection), sleep(SHUTDOWN_MS, undefined, { ref: false })]);

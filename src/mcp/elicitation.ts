@@ -1,4 +1,4 @@
-/** Approvals through the client: the host shows its user a form, and what they say counts as theirs. */
+/** Approvals through the client: the host shows a form to its user, who decides. */
 import {
   CLIENT_CAPABILITIES_META_KEY,
   type ClientCapabilities,
@@ -11,7 +11,7 @@ import { approvalText } from "../approval/render.ts";
 import type { Approval, ApprovalDecision } from "../core/approval.ts";
 import type { Call, HostDecision } from "./agent-context.ts";
 
-/** A dialogue that is longer is not read, and to show only a part of it is to ask about something else (promise 2). */
+/** Longer requests are not shown in a form. They are never shortened, because a part could mislead (invariant 2). */
 const MAX_FORM_BYTES = 32 << 10;
 const COLUMNS = 100;
 const MAX_REASON = 1000;
@@ -30,7 +30,7 @@ interface ApprovalForm {
   };
 }
 
-/** Null: it is too long to be shown whole; a person decides where it can be. */
+/** Returns the form for an approval; null when it is too long, so that a person decides elsewhere. */
 function approvalForm(approval: Approval, nowMs: number): ApprovalForm | null {
   const message = approvalText(approval, { color: false, columns: COLUMNS, nowMs });
   if (Buffer.byteLength(message) > MAX_FORM_BYTES) return null;
@@ -43,13 +43,13 @@ function approvalForm(approval: Approval, nowMs: number): ApprovalForm | null {
         decision: {
           type: "string",
           title: "Decision",
-          description: `once: exactly this may run, this time${always ? "; always: whenever it is asked again" : ""}; deny: it may not`,
+          description: `once: allow this command one time${always ? "; always: allow it from now on" : ""}; deny: do not allow it`,
           enum: always ? ["once", "always", "deny"] : ["once", "deny"],
         },
         reason: {
           type: "string",
           title: "Reason",
-          description: "With a denial: what the agent is told",
+          description: "Reason for a denial, shown to the agent",
           maxLength: MAX_REASON,
         },
       },
@@ -62,31 +62,31 @@ function isDecision(value: unknown): value is Answer {
   return value === "once" || value === "always" || value === "deny";
 }
 
-/** A 2025-era form waits as long as the gateway waits for an answer, and not for the SDK's one minute. */
+/** Timeout of a 2025-era form. Overrides the SDK's default of 1 minute; the gateway's approval timeout applies. */
 const MAX_FORM_MS = 24 * 3600 * 1000;
 
-/** How one call's questions reach a person. */
+/** How a call asks the host's user. */
 interface HostApproval extends Pick<Call, "ask"> {
-  /** What the client is to ask before it calls again; null: nothing. */
+  /** The form that the client must show before it repeats the call; null if there is none. */
   question(): ReturnType<typeof inputRequired> | null;
 }
 
 export const NO_HOST: HostApproval = { ask: async () => null, question: () => null };
 
-/** `stop` ends the call: its answer is the question then. */
+/** Selects how to ask the host's user. `stop` ends the call, so that it can return a form. */
 export function hostApproval(server: Server, ctx: ServerContext, who: string, stop: () => void): HostApproval {
   const { envelope } = ctx.mcpReq;
   const offered = envelope
     ? (envelope as Record<string, ClientCapabilities | undefined>)[CLIENT_CAPABILITIES_META_KEY]
     : server.getClientCapabilities();
   const elicitation = offered?.elicitation;
-  // Without a mode it is a form, as it was before there were modes.
+  // A client without modes supports forms, as before modes were introduced.
   const forms = elicitation && ("form" in elicitation || !("url" in elicitation));
   if (!forms) return NO_HOST;
   return envelope ? elicitBetweenCalls(ctx, who, stop) : elicitDuringCall(ctx, who);
 }
 
-/** Up to 2025-11-25: the client is asked while it waits for the call. */
+/** Up to protocol version 2025-11-25: asks the client during the call. */
 function elicitDuringCall(ctx: ServerContext, who: string): HostApproval {
   return {
     async ask(approval, signal) {
@@ -106,9 +106,9 @@ function elicitDuringCall(ctx: ServerContext, who: string): HostApproval {
 }
 
 /**
- * From 2026-07-28 on a server cannot ask while it serves: the call is answered with the question, and comes again with
- * what was said. The same command is the same approval then; if anything about it has changed it is another, and what
- * was said about the first is no answer to it (promise 2).
+ * From protocol version 2026-07-28 on a server cannot ask during a call. The call returns the form, and the client
+ * repeats the call with the decision. The decision applies to the same approval only: if anything about the command has
+ * changed, it is another approval with another id (invariant 2).
  */
 function elicitBetweenCalls(ctx: ServerContext, who: string, stop: () => void): HostApproval {
   let open: { approval: Approval; form: NonNullable<ReturnType<typeof approvalForm>> } | null = null;
@@ -126,12 +126,12 @@ function elicitBetweenCalls(ctx: ServerContext, who: string, stop: () => void): 
   };
 }
 
-/** Turning the form down is a no; closing it leaves the decision to somebody else. */
+/** Converts the response to a form. Declining it denies; cancelling it leaves the request pending. */
 function decisionOf(action: string, content: unknown, who: string): HostDecision | null {
   if (action === "decline") return { decision: "deny", who };
   if (action !== "accept") return null;
   const { decision, reason } = (content ?? {}) as Record<string, unknown>;
   if (!isDecision(decision)) return null;
-  const words = typeof reason === "string" ? reason.trim().slice(0, MAX_REASON) : "";
-  return { decision, who, ...(words ? { reason: words } : {}) };
+  const text = typeof reason === "string" ? reason.trim().slice(0, MAX_REASON) : "";
+  return { decision, who, ...(text ? { reason: text } : {}) };
 }

@@ -1,12 +1,12 @@
 import { NAME_LENGTH } from "../core/output-limits.ts";
 import type { Failure } from "../text/error-text.ts";
 
-/** Of one message, over either transport. A request may bring 8 MiB of stdin, and JSON makes them longer. */
+/** Maximum size of a message, over either transport. A request may contain 8 MiB of stdin, which JSON makes longer. */
 export const MAX_MESSAGE_BYTES = 16 << 20;
 
-/** What was wrong with something that is no message. */
+/** An error for input that is not a valid message. */
 export interface MessageError {
-  /** As JSON-RPC numbers them. */
+  /** JSON-RPC error code. */
   code: -32700 | -32600;
   message: string;
   id: string | number | null;
@@ -18,15 +18,16 @@ export function errorResponse({ code, message, id }: MessageError) {
 }
 
 export function unknownTool(name: string): string {
-  return `There is no tool ${JSON.stringify(name.slice(0, NAME_LENGTH))}; tools/list names those there are.`;
+  return `Unknown tool ${JSON.stringify(name.slice(0, NAME_LENGTH))}. Call tools/list for the available tools.`;
 }
 
 export function resourceNotFoundText(uri: string): string {
-  return `There is no resource ${JSON.stringify(uri.slice(0, NAME_LENGTH))}; resources/list names those there are.`;
+  return `Unknown resource ${JSON.stringify(uri.slice(0, NAME_LENGTH))}. Call resources/list for the available ones.`;
 }
 
 export function unexpected(error: unknown): Failure {
   const message = error instanceof Error ? error.message : String(error);
-  const hint = "This should not happen. The server's stderr may tell more; start it with SALLYPORT_DEBUG=1.";
+  const hint =
+    "This is a bug in Sallyport. Report it to the user. With SALLYPORT_DEBUG=1 the server logs details to stderr.";
   return { type: "Unexpected", message, recovery: [{ action: "report", hint }] };
 }

@@ -1,23 +1,23 @@
-/** Addresses of sessions and their logs: `sallyport://session/ID`, `…/stdout?offset=0&limit=65536`. */
+// URIs of sessions and their logs: `sallyport://session/ID`, `sallyport://session/ID/stdout?offset=0&limit=65536`.
 export const LOGS = ["stdout", "stderr", "output"] as const;
 export type Log = (typeof LOGS)[number];
-/** What there is of a session besides its facts. Its screen, where it runs on a terminal. */
+/** Resources of a session other than the session itself. Only sessions on a terminal have a screen. */
 export const PARTS = [...LOGS, "screen"] as const;
 export type Part = (typeof PARTS)[number];
 
 export interface Address {
   id: string;
-  /** Null: the session itself. */
+  /** Null for the session itself. */
   part: Part | null;
   offset: number | null;
   limit: number | null;
 }
 
-// Whole ids only: an abbreviation that is not unique would tell of other agents' sessions.
+// Only complete ids: an error about an ambiguous prefix would reveal sessions of other agents.
 const ADDRESS =
   /^sallyport:\/\/session\/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?:\/(stdout|stderr|output|screen))?(?:\?(.*))?$/;
 
-/** Null: it is nobody's address. */
+/** Parses a resource URI; returns null when it is invalid. */
 export function parseResourceUri(uri: string): Address | null {
   const [, id, part, query] = ADDRESS.exec(uri) ?? [];
   if (id === undefined) return null;
@@ -33,7 +33,7 @@ export function isLog(part: string | null | undefined): part is Log {
   return LOGS.some((log) => log === part);
 }
 
-/** Undefined: it is no number. */
+/** Parses a number; returns null when it is missing, undefined when it is invalid. */
 function count(text: string | null): number | null | undefined {
   if (text === null) return null;
   return /^\d{1,15}$/.test(text) ? Number(text) : undefined;

@@ -2,18 +2,18 @@ import type { SessionInfo } from "../core/session.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { PARTS, sessionUri } from "./resource-uri.ts";
 
-/** Nobody is told more often than this that a log has grown. */
+/** Poll interval, and so the minimum interval between notifications about one resource. */
 const POLL_MS = 1000;
 const MAX_WATCHED = 1000;
 
-type Told = (uri: string) => void;
+type Listener = (uri: string) => void;
 
-/** Looks after the agent's living sessions for as long as somebody wants to hear of changes. */
+/** Watches the agent's running sessions for changes while there are listeners. */
 export class ResourceWatcher {
   readonly #agent: string;
   readonly #gateway: () => Promise<Gateway>;
-  readonly #listeners = new Set<Told>();
-  /** What was last seen of each living session. */
+  readonly #listeners = new Set<Listener>();
+  /** Fingerprint of each running session at the last poll. */
   #seen: Map<string, string> | null = null;
   #timer: NodeJS.Timeout | null = null;
 
@@ -22,8 +22,8 @@ export class ResourceWatcher {
     this.#gateway = gateway;
   }
 
-  /** Returns how to stop. */
-  listen(listener: Told): () => void {
+  /** Adds a listener. Returns a function that removes it. */
+  listen(listener: Listener): () => void {
     this.#listeners.add(listener);
     if (!this.#timer) {
       this.#timer = setInterval(() => void this.#poll().catch(() => {}), POLL_MS).unref();
@@ -35,7 +35,7 @@ export class ResourceWatcher {
     };
   }
 
-  /** A session that began just now may be over before the next look, and is to be told of all the same. */
+  /** Registers a new session, which may end before the next poll and must still be reported. */
   sessionStarted(id: string): void {
     this.#seen?.set(id, "");
   }
@@ -48,16 +48,16 @@ export class ResourceWatcher {
 
   async #poll(): Promise<void> {
     const gateway = await this.#gateway();
-    const living = gateway.list({ agent: this.#agent, live: true, limit: MAX_WATCHED });
-    const now = new Map(living.map((info) => [info.id, fingerprint(info)]));
+    const running = gateway.list({ agent: this.#agent, live: true, limit: MAX_WATCHED });
+    const now = new Map(running.map((info) => [info.id, fingerprint(info)]));
     const before = this.#seen;
     this.#seen = now;
     if (!before) return;
-    for (const [id, look] of now) if (before.get(id) !== look) this.#tell(id);
-    for (const id of before.keys()) if (!now.has(id)) this.#tell(id); // it ended, or was removed
+    for (const [id, current] of now) if (before.get(id) !== current) this.#notify(id);
+    for (const id of before.keys()) if (!now.has(id)) this.#notify(id); // ended or removed
   }
 
-  #tell(id: string): void {
+  #notify(id: string): void {
     const uris = [sessionUri(id), ...PARTS.map((part) => sessionUri(id, part))];
     for (const listener of [...this.#listeners]) for (const uri of uris) listener(uri);
   }

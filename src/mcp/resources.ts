@@ -23,7 +23,7 @@ interface Found {
   info: SessionInfo;
 }
 
-/** What an address names, if it is this agent's. Another agent's is answered as if it did not exist. */
+/** Finds the session of a URI. Sessions of other agents are treated as if they did not exist. */
 export async function findOwnSession(agentContext: AgentContext, uri: string): Promise<Found> {
   const address = parseResourceUri(uri);
   if (!address) throw missing(uri);
@@ -38,36 +38,36 @@ export async function findOwnSession(agentContext: AgentContext, uri: string): P
   throw missing(uri);
 }
 
-/** As what never was. */
 function missing(uri: string): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, resourceNotFoundText(uri), { uri: uri.slice(0, 1000) });
 }
 
 const TITLE_BYTES = 120;
 
-/** How a session and its output are listed. */
+/** Returns titles and descriptions for the resources of a session. */
 function resourceTexts({ command, status, exitCode, name }: SessionInfo) {
   const title = truncateMiddle(command.replaceAll(/\s+/g, " "), { maxBytes: TITLE_BYTES }).text.replaceAll("\n", " ");
   const outcome = exitCode === null ? status : `${status}, exit code ${exitCode}`;
   return {
     about: { title, description: `Session ${name}: ${outcome}` },
-    output: { title: `Output of ${title}`, description: `What session ${name} wrote, both streams in order` },
-    screen: { title: `Screen of ${title}`, description: `What a person at the terminal of session ${name} would see` },
+    output: { title: `Output of ${title}`, description: `Output of session ${name}, stdout and stderr in order` },
+    screen: { title: `Screen of ${title}`, description: `Terminal screen of session ${name}` },
   };
 }
 
 function templateTexts() {
-  const words = { stdout: "wrote to stdout", stderr: "wrote to stderr", output: "wrote, both streams in order" };
-  const bounds = `\`offset\` and \`limit\` are bytes, ${MODEL_BYTES} at most; without them both ends of it`;
+  const contents = {
+    stdout: "Standard output of a session",
+    stderr: "Standard error of a session",
+    output: "Output of a session, stdout and stderr in order",
+  };
+  const bounds = `\`offset\` and \`limit\` are in bytes (limit at most ${MODEL_BYTES}); without them, the beginning and the end.`;
   return {
-    screen: {
-      title: "A session's screen",
-      description: "What a person would see at the terminal of one of your sessions that has one",
-    },
-    session: { title: "A session", description: "One of your sessions: command, state, times, usage; as JSON" },
-    log: (part: keyof typeof words) => ({
-      title: `A session's ${part}`,
-      description: `What one of your sessions ${words[part]}. ${bounds}`,
+    screen: { title: "Session screen", description: "Terminal screen of a session that runs on a terminal" },
+    session: { title: "Session", description: "Command, status, times and resource usage of a session, as JSON" },
+    log: (part: keyof typeof contents) => ({
+      title: `Session ${part}`,
+      description: `${contents[part]}. ${bounds}`,
     }),
   };
 }
@@ -75,14 +75,14 @@ function templateTexts() {
 const MAX_TEXT_BYTES = 8 << 10;
 const MAX_ITEMS = 200;
 
-/** Everything known about a session; of over-long texts both ends, of over-long lists the beginning. */
+/** Returns a session as JSON. Long texts are shortened in the middle, long lists at the end. */
 function sessionJson(info: SessionInfo): string {
   return JSON.stringify(
     info,
     (_, value: unknown) => {
       if (typeof value === "string") return truncateMiddle(value, { maxBytes: MAX_TEXT_BYTES }).text;
       if (!Array.isArray(value) || JSON.stringify(value).length <= MAX_TEXT_BYTES) return value;
-      return [...shortened(value), `[… ${value.length} in all]`];
+      return [...shortened(value), `[… ${value.length} in total]`];
     },
     2,
   );
@@ -94,18 +94,18 @@ function shortened(list: unknown[]): unknown[] {
   return list.slice(0, MAX_ITEMS).map(cut);
 }
 
-/** Sessions on a page; each is two resources, or three. */
+/** Sessions per page. Each has two or three resources. */
 const PAGE = 50;
-/** Nobody turns so many pages; `sallyport ps -a` goes further. */
+/** Maximum number of sessions listed over all pages. */
 const MAX_LISTED = 1000;
 
-/** The agent's own sessions, newest first. A cursor is how many were listed before. */
+/** Lists the agent's own sessions, newest first. The cursor is the number of sessions on earlier pages. */
 export async function listResources(
   agentContext: AgentContext,
   cursor: string | undefined,
 ): Promise<ListResourcesResult> {
   const from = cursor === undefined ? 0 : Number(/^\d{1,4}$/.test(cursor) ? cursor : Number.NaN);
-  if (Number.isNaN(from)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "There is no such page.");
+  if (Number.isNaN(from)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "Invalid cursor.");
   const gateway = await agentContext.gateway();
   const sessions = gateway.list({ agent: agentContext.options.agent, limit: Math.min(MAX_LISTED, from + PAGE + 1) });
   const page = sessions.slice(from, from + PAGE);
@@ -147,7 +147,7 @@ export function listTemplates(): ListResourceTemplatesResult {
   };
 }
 
-/** One session's facts, or a part of what it wrote; never more than a model takes (promise 6). */
+/** Reads a session or a part of its output. The size of the result is bounded (invariant 6). */
 export async function readResource(agentContext: AgentContext, uri: string): Promise<ReadResourceResult> {
   const found = await findOwnSession(agentContext, uri);
   const { part, offset, limit } = found.address;
@@ -163,7 +163,7 @@ interface Reading {
   meta: Record<string, number>;
 }
 
-/** At most as large as a terminal can be. A session on pipes has no such resource. */
+/** Returns the screen of a session on a terminal. A session on pipes has none. */
 async function screenOf({ session, info }: Found, uri: string): Promise<string> {
   if (!info.pty) throw missing(uri);
   return truncateMiddle(screenText(await session.screen()), { maxBytes: MODEL_BYTES }).text;
@@ -171,7 +171,7 @@ async function screenOf({ session, info }: Found, uri: string): Promise<string> 
 
 const streamOf = (part: Log) => (part === "output" ? "merged" : part);
 
-/** Bytes as they were written, from the one asked for on; `nextOffset` is where to go on. */
+/** Reads bytes of a log from an offset on. `nextOffset` is the offset to continue at. */
 async function slice({ session }: Found, part: Log, offset: number, limit: number | null): Promise<Reading> {
   const most = Math.min(limit ?? MODEL_BYTES, MODEL_BYTES);
   const { text, nextOffset, totalBytes, droppedBytes } = await session.logs({
@@ -182,7 +182,7 @@ async function slice({ session }: Found, part: Log, offset: number, limit: numbe
   return { text, meta: facts({ nextOffset, totalBytes, droppedBytes }) };
 }
 
-/** The beginning and the end, with a line between that says how to get the rest. */
+/** Reads the beginning and the end of a log, with a note in between that says how to read the rest. */
 async function readBothEnds({ session, address }: Found, part: Log): Promise<Reading> {
   const stream = streamOf(part);
   const half = MODEL_BYTES / 2;

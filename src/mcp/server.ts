@@ -5,7 +5,7 @@ import type { AgentContext } from "./agent-context.ts";
 import type { Connection } from "./connection.ts";
 import { sessionUri } from "./resource-uri.ts";
 
-/** The same promise for every caller: an `import()` is looked up anew each time, which a call would pay for. */
+/** Caches a promise. Evaluating `import()` for every request would be slower. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | null = null;
   return () => {
@@ -14,27 +14,28 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** What a model is told about the server as a whole. */
+/** Returns the instructions of the server for the model. */
 function instructions(workspace: string): string {
   return [
-    `Commands run on this machine, in ${shownLine(workspace)} unless they say otherwise. Each is judged before it runs:`,
-    "what is refused names a rule, and writing it differently does not help.",
-    "What needs a person's approval waits for them; if they have not decided in time the answer says so, and calling the",
-    "same again waits on.",
-    "A command that takes longer than a call may runs on as a session, and the answer says how to wait for it.",
-    "Sessions and their output are also resources: sallyport://session/{id} and its /output, /stdout and /stderr.",
+    `Commands run on this machine, in ${shownLine(workspace)} unless you set another working directory.`,
+    "Every command is checked against a policy before it runs.",
+    "A blocked or denied command names the rule; do not rewrite the command to get around it.",
+    "Some commands require approval by a person.",
+    "If a call returns before the person has decided, repeat the same call to keep waiting.",
+    "A command that runs longer than a call continues as a session; the result says how to wait for it.",
+    "Sessions and their output are also resources: sallyport://session/{id} with /output, /stdout and /stderr.",
   ].join(" ");
 }
 
 const MAX_SUBSCRIPTIONS = 1000;
 
-/** Loaded with the first request that needs them: a client is greeted without. */
+// Loaded by the first request that needs them, so that they do not delay the handshake.
 const calls = once(() => import("./call-tool.ts"));
 const lists = once(() => import("./resources.ts"));
 const reads = once(() => import("./resources.ts"));
 const owned = once(() => import("./resources.ts"));
 
-/** The protocol's side of one agent's agentContext: each method is a line that says who answers it. */
+/** Creates the MCP server for one connection of an agent. */
 export function createServer(agentContext: AgentContext, connection: Connection): Server {
   const server = new Server(
     { name: "sallyport", title: "Sallyport", version: packageVersion() },
@@ -57,7 +58,7 @@ export function createServer(agentContext: AgentContext, connection: Connection)
   return server;
 }
 
-/** What a connection that lasts is told by itself: tools that come and go, and the growth of what it subscribed to. */
+/** Sends notifications on a lasting connection: changes of the tool list and of subscribed resources. */
 export function sendNotifications(
   server: Server,
   agentContext: AgentContext,
@@ -65,7 +66,7 @@ export function sendNotifications(
 ): { watchAll(): void } {
   const { subscribed } = connection;
   const stops = [agentContext.tools.onChange(() => void server.sendToolListChanged().catch(() => {}))];
-  const tell = (uri: string) => void server.sendResourceUpdated({ uri }).catch(() => {});
+  const notify = (uri: string) => void server.sendResourceUpdated({ uri }).catch(() => {});
   let watching = false;
   const watch = (listener: (uri: string) => void) => {
     if (!watching) stops.push(agentContext.watcher.listen(listener));
@@ -77,7 +78,7 @@ export function sendNotifications(
     subscribed.set(sessionUri(address.id, address.part ?? undefined), params.uri);
     watch((uri) => {
       const asked = subscribed.get(uri);
-      if (asked !== undefined) tell(asked);
+      if (asked !== undefined) notify(asked);
     });
     return {};
   });
@@ -88,11 +89,11 @@ export function sendNotifications(
   server.onclose = () => {
     for (const stop of stops) stop();
   };
-  // From 2026-07-28 on the SDK keeps the subscriptions, and lets through what was subscribed to.
-  return { watchAll: () => watch(tell) };
+  // From protocol version 2026-07-28 on the SDK manages subscriptions and filters notifications.
+  return { watchAll: () => watch(notify) };
 }
 
 function tooMany(): ProtocolError {
-  const message = `A connection may subscribe to ${MAX_SUBSCRIPTIONS} resources; unsubscribe from some first.`;
+  const message = `Too many subscriptions. The limit is ${MAX_SUBSCRIPTIONS} per connection; unsubscribe from some first.`;
   return new ProtocolError(ProtocolErrorCode.InvalidRequest, message);
 }

@@ -11,7 +11,7 @@ import { createServer, sendNotifications } from "./server.ts";
 const LINE_FEED = 0x0a;
 const RETURN = 0x0d;
 
-/** Cuts a stream of bytes into lines. Holds no more than one line of the largest size (promise 6). */
+/** Splits a stream of bytes into lines. Holds at most one line of the maximum size (invariant 6). */
 export class LineSplitter {
   readonly #maxBytes: number;
   #parts: Buffer[] = [];
@@ -22,7 +22,7 @@ export class LineSplitter {
     this.#maxBytes = maxBytes;
   }
 
-  /** The lines that end in this piece. One that is too long is told once, when that is known, and then skipped. */
+  /** Yields the lines that end in this chunk. A line that is too long is reported once, then skipped. */
   *push(chunk: Buffer): Generator<Buffer | "too long"> {
     let at = 0;
     for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, at)) {
@@ -36,7 +36,7 @@ export class LineSplitter {
     if (at < chunk.length && !this.#keep(chunk.subarray(at))) yield "too long";
   }
 
-  /** False: with this piece the line has become too long. */
+  /** Adds to the current line. Returns false when this makes it too long. */
   #keep(piece: Buffer): boolean {
     if (this.#skipping) return true;
     this.#bytes += piece.length;
@@ -60,16 +60,16 @@ export class LineSplitter {
 }
 
 /**
- * One message a line. Unlike the SDK's own transport it answers what is no message at all, so that nobody waits for
- * ever for the reply to a broken request, and an over-long line costs that line and not the connection.
+ * A transport with one message per line. Unlike the SDK's transport it responds to invalid messages, so that a client
+ * does not wait for a response forever, and a line that is too long does not end the connection.
  */
 class LineTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
-  /** The client wants to hear of changes. The SDK answers that by itself and tells nobody. */
+  /** Called when the client subscribes to changes. The SDK handles that request itself, without a callback. */
   onlisten?: () => void;
-  /** Resolves when the first answer has been written. */
+  /** Resolves when the first response has been written. */
   readonly greeted: Promise<void>;
   readonly #greet: () => void;
   readonly #input: Readable;
@@ -99,7 +99,7 @@ class LineTransport implements Transport {
     if (this.#closed) return;
     this.#greet();
     if (this.#output.write(`${JSON.stringify(message)}\n`)) return;
-    // A client that does not read holds up whoever has something to tell it, and nobody else.
+    // Waits for a client that does not read, so that its messages do not pile up in memory.
     this.#room ??= once(this.#output, "drain").then(this.#roomAgain, this.#roomAgain);
     await this.#room;
   }
@@ -122,23 +122,23 @@ class LineTransport implements Transport {
     for (const line of this.#lines.push(chunk)) {
       if (this.#closed) return;
       if (line === "too long")
-        this.#refuse({ code: -32600, message: `longer than ${MAX_MESSAGE_BYTES} bytes`, id: null });
+        this.#reject({ code: -32600, message: `the message is longer than ${MAX_MESSAGE_BYTES} bytes`, id: null });
       else if (line.length > 0) this.#receive(line);
     }
   };
 
   #receive(line: Buffer): void {
     const message = decode(line);
-    if ("error" in message) this.#refuse(message.error);
+    if ("error" in message) this.#reject(message.error);
     else {
       this.onmessage?.(message.value);
       if ("method" in message.value && message.value.method === "subscriptions/listen") this.onlisten?.();
     }
   }
 
-  #refuse(error: MessageError): void {
-    this.onerror?.(new Error(`A message was refused: ${error.message}`));
-    // The SDK's type leaves no room for the null that JSON-RPC wants where no id could be read.
+  #reject(error: MessageError): void {
+    this.onerror?.(new Error(`Rejected a message: ${error.message}`));
+    // The SDK's type does not allow a null id, which JSON-RPC requires when the id is unknown.
     void this.send(errorResponse(error) as unknown as JSONRPCMessage);
   }
 }
@@ -150,12 +150,12 @@ function decode(line: Buffer): { value: JSONRPCMessage } | { error: MessageError
   try {
     value = JSON.parse(UTF8.decode(line));
   } catch {
-    return { error: { code: -32700, message: "it is not JSON in UTF-8", id: null } };
+    return { error: { code: -32700, message: "the message is not valid UTF-8 JSON", id: null } };
   }
   try {
     return { value: parseJSONRPCMessage(value) };
   } catch {
-    return { error: { code: -32600, message: "it is not a JSON-RPC 2.0 message", id: idOf(value) } };
+    return { error: { code: -32600, message: "the message is not valid JSON-RPC 2.0", id: idOf(value) } };
   }
 }
 
@@ -164,20 +164,22 @@ function idOf(value: unknown): string | number | null {
   return typeof id === "string" || (typeof id === "number" && Number.isSafeInteger(id)) ? id : null;
 }
 
-/** A client sends its greeting at once; what takes time waits for that to be answered, but not for a silent client. */
+/**
+ * How long the gateway waits for the handshake before it is opened, so that opening it does not delay the handshake.
+ */
 const HANDSHAKE_MS = 100;
 
 interface StdioOptions {
   input: Readable;
   output: Writable;
-  /** Ends serving, as the client's leaving does. */
+  /** Stops serving, as when the client disconnects. */
   signal: AbortSignal;
-  /** As whom the host's user decides; null: decisions are not taken from the client. */
+  /** The name under which the host's user decides approvals; null when the client may not decide. */
   hostUser: string | null;
   onerror: (error: Error) => void;
 }
 
-/** Serves one client until it leaves. Rejects when the agent's gateway cannot be opened. */
+/** Serves one client until it disconnects. Rejects when the agent's gateway cannot be opened. */
 export async function serveStdio(agentContext: AgentContext, options: StdioOptions): Promise<void> {
   const { input, output, signal, hostUser, onerror } = options;
   const connection = new Connection(hostUser);
@@ -191,7 +193,7 @@ export async function serveStdio(agentContext: AgentContext, options: StdioOptio
       },
       { transport, onerror },
     );
-    // The entry has taken the transport's callbacks by now; it hears of the end first.
+    // `serve` has set the transport's callbacks by now. Its own handler is called first.
     const entryClosed = transport.onclose;
     transport.onclose = () => {
       entryClosed?.();
@@ -202,7 +204,7 @@ export async function serveStdio(agentContext: AgentContext, options: StdioOptio
     signal.addEventListener("abort", stop, { once: true });
   });
   await Promise.race([transport.greeted, closed, sleep(HANDSHAKE_MS, undefined, { ref: false })]);
-  // Not only the gateway: toolsets that clash are refused at the start, too.
+  // Listing the tools opens the gateway and also detects toolsets that conflict.
   await Promise.race([agentContext.tools.list(), closed]);
   await closed;
   await shutdown(agentContext, connection);

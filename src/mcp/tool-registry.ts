@@ -2,23 +2,23 @@ import type { Tool as ListedTool } from "@modelcontextprotocol/server";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { Tool, ToolsetName } from "../toolsets/tool.ts";
 
-/** Gates open and close with the configuration, which the gateway itself looks at no more often. */
+/** How often the enabled toolsets are checked. The gateway reloads its configuration no more often. */
 const POLL_MS = 1000;
 
 interface Offer {
-  /** The toolsets that are switched on, of those wanted. */
+  /** The requested toolsets that are enabled. */
   gates: string;
   tools: ReadonlyMap<string, Tool>;
   listed: ListedTool[];
 }
 
-/** The tools on offer at this moment. */
+/** The tools that are currently available. */
 export class ToolRegistry {
   readonly #gateway: () => Promise<Gateway>;
   readonly #toolsets: readonly ToolsetName[];
   readonly #listeners = new Set<() => void>();
   #offer: Offer | null = null;
-  /** Loaded with the first call: a client is greeted before that. */
+  /** Loaded by the first call, so that it does not delay the handshake. */
   #module: Promise<typeof import("../toolsets/tools.ts")> | null = null;
   #timer: NodeJS.Timeout | null = null;
 
@@ -35,7 +35,7 @@ export class ToolRegistry {
     return (await this.#poll()).tools.get(name) ?? null;
   }
 
-  /** Told when tools have come or gone. Returns how to stop. */
+  /** Adds a listener for changes of the tool list. Returns a function that removes it. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     this.#timer ??= setInterval(() => void this.#poll().catch(() => {}), POLL_MS).unref();

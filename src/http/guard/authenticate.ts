@@ -5,33 +5,33 @@ import { notPermitted, notReady, notSignedIn, wrongOrigin } from "../errors.ts";
 import type { Service } from "../service.ts";
 import { checkOrigin, isFromOwnPage } from "./origin.ts";
 
-/** Who calls. */
+/** The authenticated caller of a request. */
 export interface Caller {
   name: string;
   role: TokenRole;
-  /** On whose behalf an agent acts; null: a person. */
+  /** The agent that the caller acts as; null for a person. */
   agent: string | null;
-  /** How they came: signed in to the page, or with a token in the request. */
+  /** `console` for a sign-in, `http` for a token in the request. */
   channel: "console" | "http";
   expiresAt: string | null;
-  /** The sign-in that is behind it; null: a token. */
+  /** The id of the sign-in; null for a token. */
   signIn: string | null;
-  /** Whether it still counts: ask again while a stream is open. */
+  /** Reports whether the token or sign-in is still valid. Streams check it while they are open. */
   isGood(): boolean;
 }
 
 export const COOKIE = "sallyport";
-/** Where the page shows the half of its secret that is not in the cookie. */
+/** The header with the console's key, the half of its credentials that is not in the cookie. */
 export const KEY_HEADER = "x-sallyport-key";
-/** For requests that cannot have headers: event streams and downloads. */
+/** The query parameter with the key, for event streams and downloads, which cannot send headers. */
 export const KEY_QUERY = "key";
-/** A WebSocket shows it as a protocol, next to this one, which is the one to answer with. */
+/** The WebSocket subprotocol that the server selects. The client offers the key as another one. */
 export const SOCKET_PROTOCOL = "sallyport";
 
 const SECRET = /^[\w-]{43}$/;
 const BEARER = /^Bearer +(\S{1,512}) *$/i;
 
-/** Whoever the request's secrets belong to; null: nobody's, or no longer good. A token counts before a cookie. */
+/** Returns the caller, or null without valid credentials. A token takes precedence over a cookie. */
 function identifyCaller(service: Service, request: IncomingMessage): Caller | null {
   const { authorization } = request.headers;
   if (authorization !== undefined) return byToken(service, BEARER.exec(authorization)?.[1]);
@@ -71,8 +71,8 @@ function byCookie({ signIns }: Service, request: IncomingMessage): Caller | null
 }
 
 /**
- * The first cookie of this name that has the form of ours: browsers send cookies to every port of a host, so a server
- * on another port may have set one of the same name.
+ * Returns the first cookie with our name and format. Browsers share cookies between all ports of a host, so a server on
+ * another port may have set one with the same name.
  */
 function cookieOf(header: string | undefined): string | null {
   for (const part of header?.split(";") ?? []) {
@@ -99,10 +99,10 @@ function queryKey(url = ""): string | null {
   return start < 0 ? null : new URLSearchParams(url.slice(start)).get(KEY_QUERY);
 }
 
-/** How long an operation on a session waits for a person's yes: not at all, the caller asks again. */
+/** Operations on sessions do not wait for approval: the caller repeats the request. */
 const APPROVAL_TIMEOUT_MS = 0;
 
-/** The gateway as a caller sees it: an agent its own only, and what a person does is written down under their name. */
+/** Returns the gateway for a caller. An agent only sees its own sessions; actions of a person are recorded by name. */
 export function gatewayOf({ gateway }: Service, { agent, name, channel }: Caller, onBehalfOf?: string): Gateway {
   if (agent !== null) return gateway.acting({ agent, channel, approvalTimeoutMs: APPROVAL_TIMEOUT_MS });
   return gateway.acting({
@@ -114,11 +114,11 @@ export function gatewayOf({ gateway }: Service, { agent, name, channel }: Caller
 }
 
 /**
- * Authenticates and authorizes a request; throws the error to answer with. The origin is checked first: a foreign page
- * must not even learn whether the browser is signed in.
+ * Authenticates and authorizes a request; throws the error to respond with. The origin is checked first, so that
+ * another website cannot learn whether the browser is signed in.
  *
- * `changes`: the request changes something, or stays open to do so (a WebSocket, which browsers let every page open).
- * With a cookie, only the console itself may send those.
+ * `changes` is true for requests that change something, and for WebSockets, which browsers let every page open. With a
+ * cookie, only the console itself may send those.
  */
 export function admit(
   service: Service,
@@ -128,7 +128,7 @@ export function admit(
 ): Caller {
   const wrong = checkOrigin(request, service.names);
   if (wrong) throw wrong;
-  // On a kept-alive connection: the client retries against the next service.
+  // A request on a kept-alive connection: the client retries it against the next instance.
   if (service.stopping.aborted) throw notReady();
   const caller = identifyCaller(service, request);
   if (!caller) throw notSignedIn();

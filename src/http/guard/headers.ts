@@ -18,8 +18,8 @@ export const API_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The page loads its own files and talks to its own service, and nothing else. Its terminal makes style elements and sets
- * style attributes: styles are the one thing that may be inline.
+ * The console only loads its own files and only connects to its own service. Inline styles are allowed, because the
+ * terminal creates style elements and sets style attributes.
  */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   ...COMMON,

@@ -48,16 +48,16 @@ const SHARED = "others";
 interface Bucket {
   failures: number;
   atMs: number;
-  /** When failures were last reported; null: never. */
+  /** When failures were last reported; null when they never were. */
   reportedMs: number | null;
   unreported: number;
 }
 
-/** Limits the rate of failed sign-ins. Secrets are too long to guess: this bounds the noise more than the risk. */
+/** Limits the rate of failed sign-ins. Secrets are too long to guess, so this mainly bounds the noise. */
 export class RateLimiter {
   readonly #buckets = new Map<string, Bucket>();
 
-  /** Milliseconds until this address may try again; 0: now. */
+  /** Returns the milliseconds until this address may try again. */
   waitMs(address: string): number {
     const { failures } = this.#bucket(address);
     return failures < BURST ? 0 : Math.ceil((failures - BURST + 1) * REFILL_MS);
@@ -67,7 +67,9 @@ export class RateLimiter {
     this.#stored(address).failures += 1;
   }
 
-  /** To be called with each wrong secret: how many to report now; null: the address was reported recently. */
+  /**
+   * Counts a wrong secret. Returns the number of failures to report now; null when the address was reported recently.
+   */
   toReport(address: string): number | null {
     const bucket = this.#stored(address);
     bucket.unreported += 1;

@@ -2,11 +2,11 @@ import type { IncomingMessage } from "node:http";
 import { type HttpError, wrongHost, wrongOrigin } from "../errors.ts";
 
 /**
- * Checks the `Host` and `Origin` of a request. Returns the error to answer with; null: the request may pass.
+ * Checks the `Host` and `Origin` of a request. Returns the error to respond with, or null when both are accepted.
  *
  * `Host` catches a page that has its own name resolve to this machine (DNS rebinding). `Origin` and `Sec-Fetch-Site`,
  * which no script can set, catch a page of another origin. The port is compared, too: cookies and SameSite ignore
- * ports, and a server of an agent may listen on the next one (promise 7).
+ * ports, and an agent's server may listen on another port (invariant 7).
  */
 export function checkOrigin({ headers }: IncomingMessage, names: readonly string[]): HttpError | null {
   const { host, origin } = headers;
@@ -17,12 +17,12 @@ export function checkOrigin({ headers }: IncomingMessage, names: readonly string
   return site === undefined || site === "same-origin" || site === "none" ? null : wrongOrigin();
 }
 
-/** Whether it is certain that the console sent it. A browser says so with every request that changes something. */
+/** Reports whether the console sent the request. Browsers send one of these headers with every change. */
 export function isFromOwnPage({ headers }: IncomingMessage): boolean {
   return headers.origin === undefined ? headers["sec-fetch-site"] === "same-origin" : true;
 }
 
-/** Without the port; null: missing or malformed. */
+/** Returns the host name without the port; null when the header is missing or malformed. */
 function hostname(host: string | undefined): string | null {
   const [, name] = /^(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::\d{1,5})?$/i.exec(host ?? "") ?? [];
   return name?.toLowerCase() ?? null;

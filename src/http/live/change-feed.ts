@@ -2,19 +2,19 @@ import type { Change, ChangeList, Position } from "../../core/gateway.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { eventText } from "./event-stream.ts";
 
-/** A command may be megabytes long, and there may be hundreds who look on: those who want all of it ask for it. */
+/** Events are sent to many clients, so long values are shortened. A client can request the complete object. */
 const MAX_TEXT = 4096;
 const MAX_ITEMS = 100;
 const MAX_APPROVAL_BYTES = 64 * 1024;
 
-/** One event, written once for all who are to see it. */
+/** An event, serialized once for all clients that receive it. */
 export interface EventText {
-  /** Who is to see it: persons see everything, an agent what is its own. */
+  /** Who receives the event. People receive all events, an agent only its own. */
   to: "everybody" | "persons" | { agent: string };
   text: string;
 }
 
-/** What changed, as events; the last one says how far the audit has come. */
+/** Returns the events for a list of changes. The last one has the number of the latest audit entry. */
 function eventTexts({ changes, position }: ChangeList, auditGrew: boolean): EventText[] {
   const events: EventText[] = changes.map((change) => ({ to: { agent: change.agent }, text: changeText(change) }));
   const sequence = { sequence: position.audit };
@@ -34,7 +34,7 @@ function changeText(change: Change): string {
   }
 }
 
-/** The same with long texts and lists cut, and a word that they were. */
+/** Shortens long texts and lists, and sets `shortened` if any were. */
 function shortened<T extends object>(value: T): T & { shortened?: true } {
   let isCut = false;
   const cut = (each: unknown): unknown => {
@@ -53,7 +53,7 @@ function shortened<T extends object>(value: T): T & { shortened?: true } {
   return isCut ? { ...result, shortened: true } : result;
 }
 
-/** What a person decides about is shown whole or not at all: a part of it could deceive (promise 2). */
+/** Removes a request that is too large. It is never shortened, because a part of it could mislead (invariant 2). */
 function shortenedApproval<T extends { request: unknown }>(approval: T): object {
   if (JSON.stringify(approval.request).length <= MAX_APPROVAL_BYTES) return approval;
   return { ...approval, request: null, shortened: true };
@@ -61,12 +61,12 @@ function shortenedApproval<T extends { request: unknown }>(approval: T): object 
 
 const WRITTEN = /^(\d{1,15})-(\d{1,15})$/;
 
-/** A position as the `id` of an event. */
+/** Formats a position as the id of an event. */
 export function positionText({ audit, change }: Position): string {
   return `${audit}-${change}`;
 }
 
-/** Null: nobody here wrote that. */
+/** Parses the id of an event; returns null when it is malformed. */
 export function parsePosition(text: string): Position | null {
   const [, audit, change] = WRITTEN.exec(text) ?? [];
   return audit === undefined ? null : { audit: Number(audit), change: Number(change) };
@@ -80,20 +80,20 @@ function isAhead(one: Position, other: Position): boolean {
   return one.audit > other.audit || one.change > other.change;
 }
 
-/** How soon what another process did is told. A look costs two statements that read no table. */
+/** Poll interval, and so the delay of events. A poll without changes costs two statements that read no table. */
 const POLL_MS = 40;
-/** Entries read at a stretch: each session among them is operationJson, which takes a tenth of a millisecond. */
+/** Changes read per batch. Serializing a session takes about 0.1 ms. */
 const BATCH_SIZE = 200;
 
-/** Called with what happened since the last call, as events and as it is. */
+/** Called with the changes since the last call, serialized and as data. */
 type ChangeListener = (events: readonly EventText[], changes: readonly Change[]) => void;
 
-/** What follows a position somebody had: events, and where they lead to. Null: it is too old. */
+/** The events after a position and the position they lead to; null when the position is too old. */
 type CatchUp = { events: EventText[]; position: Position } | null;
 
 /**
- * What happens in the state folder, read once for all who follow. Nobody follows: nothing is done. Whoever does it writes
- * it to the database, so that is what is looked at; own events would miss other gateways.
+ * Reads the changes in a state folder once for all listeners, and does nothing without listeners. It polls the database
+ * instead of using events of this gateway, which would not include changes by other gateways.
  */
 export class ChangeFeed {
   readonly #gateway: Gateway;
@@ -108,18 +108,18 @@ export class ChangeFeed {
     this.#onfailure = onfailure;
   }
 
-  /** Where those who listen are. */
+  /** The position up to which the listeners have received changes. */
   get position(): Position {
     if (this.#listeners.size === 0) this.#position = this.#gateway.changes.head();
     return this.#position;
   }
 
-  /** From now on, for the first who listens. */
+  /** Sets the position to the present, for the first listener. */
   start(): void {
     void this.position;
   }
 
-  /** From `position` on. Returns how to stop. */
+  /** Adds a listener for changes after `position`. Returns a function that removes it. */
   listen(listener: ChangeListener): () => void {
     if (this.#listeners.size === 0) {
       this.#stamp = "";
@@ -134,9 +134,9 @@ export class ChangeFeed {
     };
   }
 
-  /** A part of what is between a position and `position`; whoever is there may listen, in the same turn. */
+  /** Returns a batch of the changes between `from` and `position`. A caller that has caught up must listen at once. */
   catchUp(from: Position): CatchUp {
-    // A moment ago, in the service before this one, they may have seen more than was looked for here yet.
+    // The client may have read further with the previous instance of the service than this one has polled.
     if (isAhead(from, this.position)) this.#read();
     const list = this.#gateway.changes.since(from, { limit: BATCH_SIZE, until: this.#position });
     return list && { events: eventTexts(list, false), position: list.position };
@@ -165,32 +165,32 @@ export class ChangeFeed {
       this.#onfailure(error as Error);
     }
     if (this.#listeners.size === 0) return;
-    // However much happens, others get half of the time.
+    // With more to read, pause as long as the last batch took, so that other work gets half of the time.
     const pause = more ? performance.now() - begun : POLL_MS;
     this.#timer = setTimeout(() => this.#poll(), pause);
   }
 
-  /** True: there is more to be read. */
+  /** Reads one batch and notifies the listeners. Reports whether there is more to read. */
   #read(): boolean {
     const before = this.#position;
     const list = this.#gateway.changes.since(before, { limit: BATCH_SIZE });
     if (list === null) {
       this.#position = this.#gateway.changes.head();
-      this.#tell([resetEvent(this.#position)], []);
+      this.#notify([resetEvent(this.#position)], []);
       return false;
     }
     this.#position = list.position;
-    this.#tell(eventTexts(list, list.position.audit > before.audit), list.changes);
+    this.#notify(eventTexts(list, list.position.audit > before.audit), list.changes);
     return list.more;
   }
 
-  #tell(events: readonly EventText[], changes: readonly Change[]): void {
+  #notify(events: readonly EventText[], changes: readonly Change[]): void {
     if (events.length === 0) return;
     for (const listener of [...this.#listeners]) listener(events, changes);
   }
 }
 
-/** Too much has happened to tell: what is shown is to be read anew. */
+/** Returns the event that tells a client to reload everything, because its position is too old. */
 export function resetEvent(position: Position): EventText {
   return { to: "everybody", text: eventText("reset", {}, positionText(position)) };
 }

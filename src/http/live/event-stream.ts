@@ -1,48 +1,48 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 
-/** Server-Sent Events as text. Data is JSON, which has no line ends of its own. */
+// Server-Sent Events. The data of an event is JSON, which contains no line breaks.
 
 export const EVENT_STREAM = "text/event-stream";
 
-/** How soon a browser comes back by itself. */
+/** How long a browser waits before it reconnects. */
 const RETRY_MS = 1000;
 
-/** The first thing on a stream: something at once, so that whoever waits for the headers has them. */
+/** Sent first, so that the headers reach the client at once. */
 const OPENING = `retry: ${RETRY_MS}\n\n`;
-/** A comment: shows both ends that the other is there. */
+/** A comment that keeps the connection alive. */
 const HEARTBEAT = ":\n\n";
 
-/** Without an id, the position of whoever reads stays where it was. */
+/** Serializes an event. An event without an id does not change the client's position. */
 export function eventText(type: string, data: unknown, id?: string): string {
   return `${id === undefined ? "" : `id: ${id}\n`}event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
 const STREAM_HEADERS: Readonly<Record<string, string>> = {
   "content-type": EVENT_STREAM,
-  // Proxies in between are not to collect events, nor to compress them.
+  // Keeps proxies from buffering or compressing events.
   "cache-control": "no-store, no-transform",
   "x-accel-buffering": "no",
 };
 
-/** So much, and one event, waits here for somebody who reads slowly; then the stream ends, and they resume. */
+/** Bytes queued for a slow client. Beyond this the stream is cut, and the client resumes it. */
 const MAX_QUEUED = 1 << 20;
-/** From here on nothing is added that can wait. */
+/** Queued bytes from which on `room` waits. */
 const HIGH_WATER_MARK = 64 * 1024;
-/** Who takes nothing of what waits for so many heartbeats is not there. */
+/** A client that has read nothing for this many heartbeats is considered gone. */
 const MAX_BEATS_STUCK = 4;
 
 interface EventStreamOptions {
-  /** The connection, to be cut when it takes too little. */
+  /** The connection, which is destroyed when the client reads too slowly. */
   socket: Pick<Socket, "destroy">;
-  /** Whoever reads is still who they were. */
+  /** Reports whether the client's token or sign-in is still valid. */
   isGood: () => boolean;
   onClose: () => void;
-  /** It was ended because its reader took too little. */
+  /** Called when the stream is cut because the client reads too slowly. */
   onCut?: () => void;
 }
 
-/** One answer of events that is written as they come. Never more than a bounded amount waits for its reader. */
+/** An event stream response. A bounded amount of data is queued for its client. */
 export class EventStream {
   readonly response: Response;
   readonly #options: EventStreamOptions;
@@ -74,7 +74,7 @@ export class EventStream {
     return !this.#closed;
   }
 
-  /** False: it is closed, perhaps just now because its reader is too slow. */
+  /** Queues text. Returns false when the stream is closed, including when it is cut by this call. */
   push(text: string): boolean {
     if (this.#closed) return false;
     if (this.#queued > MAX_QUEUED) {
@@ -89,7 +89,7 @@ export class EventStream {
     return HIGH_WATER_MARK - (this.#controller?.desiredSize ?? HIGH_WATER_MARK);
   }
 
-  /** Resolves when more may be added that can wait. */
+  /** Resolves when the queue is below the high-water mark, or the stream is closed. */
   async room(): Promise<void> {
     while (!this.#closed && this.#queued >= HIGH_WATER_MARK) {
       this.#hasRoom = Promise.withResolvers();
@@ -97,7 +97,7 @@ export class EventStream {
     }
   }
 
-  /** Shows both sides that the other is there, and ends the stream of somebody who was signed out meanwhile. */
+  /** Sends a heartbeat. Closes the stream when the caller was signed out, and cuts it when the client reads nothing. */
   beat(): void {
     if (!this.#options.isGood()) {
       this.close();
@@ -110,14 +110,14 @@ export class EventStream {
     if (this.#beatsStuck >= MAX_BEATS_STUCK) this.cut();
   }
 
-  /** What is queued is still sent. */
+  /** Ends the stream after the queued data. */
   close(): void {
     if (this.#closed) return;
     this.#controller?.close();
     this.#end();
   }
 
-  /** Nothing more is sent. */
+  /** Ends the stream at once. Queued data is discarded. */
   cut(): void {
     if (this.#closed) return;
     this.#options.onCut?.();
@@ -133,13 +133,13 @@ export class EventStream {
   }
 }
 
-/** Where the reader of an earlier stream was; null: they come for the first time. */
+/** Returns the position at which the client wants to resume; null for a new stream. */
 export function lastEventId({ headers }: Pick<IncomingMessage, "headers">): string | null {
   const given = headers["last-event-id"];
   return typeof given === "string" && given !== "" ? given : null;
 }
 
-/** What stays open and is looked after from time to time. */
+/** A connection that stays open and is checked periodically. */
 export interface OpenStream {
   beat(): void;
   close(): void;
@@ -147,7 +147,7 @@ export interface OpenStream {
 
 const HEARTBEAT_MS = 15_000;
 
-/** All streams of a kind: one timer for all, and a way to end them. */
+/** A set of open streams that share one heartbeat timer. */
 export class Streams {
   readonly #kept = new Set<OpenStream>();
   readonly #timer: NodeJS.Timeout;
@@ -159,14 +159,14 @@ export class Streams {
     this.#timer.unref();
   }
 
-  /** Of those that were ended because their reader was too slow. */
+  /** Number of streams that were cut because their client was too slow. */
   cut = 0;
 
   get count(): number {
     return this.#kept.size;
   }
 
-  /** Returns how to let go of it. */
+  /** Adds a stream. Returns a function that removes it. */
   add(kept: OpenStream): () => void {
     this.#kept.add(kept);
     return () => this.#kept.delete(kept);

@@ -6,11 +6,11 @@ import { type Operation, operation, READERS } from "../operation.ts";
 import type { Service } from "../service.ts";
 import { counter, counters, gauge, Histogram, METRICS_TYPE, type Metric, metricsText } from "./prometheus.ts";
 
-/** What is open now, and how many traces were exported. */
+/** Counters of open connections, and the metrics of the trace exporter. */
 interface OpenCounts {
   streams(): number;
   terminals(): number;
-  /** Event streams that ended because their reader was too slow. */
+  /** Event streams that were cut because their client was too slow. */
   cut(): number;
   traces(): Metric[];
 }
@@ -24,7 +24,7 @@ export function metricsOperation(service: Service, open: OpenCounts): Operation 
     method: "GET",
     path: "/metrics",
     id: "metrics",
-    summary: "Numbers about commands, approvals and the service itself, in Prometheus' format",
+    summary: "Get metrics in Prometheus format",
     roles: READERS,
     response: { media: METRICS_TYPE, description: "Prometheus text format" },
     handle: async () => {
@@ -47,14 +47,14 @@ function serviceMetrics(
 ): Metric[] {
   const pending = gateway.approvals.list({ status: "pending", limit: 10_000 }).length;
   return [
-    gauge("sallyport_build_info", "The version that runs.", 1, { version }),
-    gauge("sallyport_sessions_live", "Sessions with living processes.", gateway.count({ live: true })),
-    gauge("sallyport_sessions_kept", "Sessions that are remembered, also ended ones.", gateway.count()),
-    gauge("sallyport_approvals_pending", "Approvals that wait for a person.", pending),
-    counter("sallyport_audit_entries_total", "Entries of the audit, ever.", gateway.changes.head().audit),
-    gauge("sallyport_event_streams", "Event streams and followed logs that are open.", streams()),
-    gauge("sallyport_terminals", "Terminals that are looked at.", terminals()),
-    counter("sallyport_event_streams_cut_total", "Event streams ended because their reader was too slow.", cut()),
+    gauge("sallyport_build_info", "Version of the running service.", 1, { version }),
+    gauge("sallyport_sessions_live", "Sessions with running processes.", gateway.count({ live: true })),
+    gauge("sallyport_sessions_kept", "All stored sessions, including ended ones.", gateway.count()),
+    gauge("sallyport_approvals_pending", "Pending approval requests.", pending),
+    counter("sallyport_audit_entries_total", "Entries in the audit log.", gateway.changes.head().audit),
+    gauge("sallyport_event_streams", "Open event streams and log streams.", streams()),
+    gauge("sallyport_terminals", "Open terminal connections.", terminals()),
+    counter("sallyport_event_streams_cut_total", "Event streams closed because the client was too slow.", cut()),
     ...traces(),
     ...requests.metrics(),
   ];
@@ -65,11 +65,15 @@ function processMetrics(delayNs: number): Metric[] {
   const { rss, heapUsed } = process.memoryUsage();
   const started = Date.now() / 1000 - process.uptime();
   return [
-    counter("process_cpu_seconds_total", "Processor time of the service, not of commands.", (user + system) / 1e6),
-    gauge("process_resident_memory_bytes", "Memory of the service.", rss),
-    gauge("process_start_time_seconds", "When the service started, since the epoch.", started),
-    gauge("nodejs_heap_used_bytes", "Memory of its objects.", heapUsed),
-    gauge("nodejs_eventloop_lag_p99_seconds", "Since the last scrape.", Number.isNaN(delayNs) ? 0 : delayNs / 1e9),
+    counter("process_cpu_seconds_total", "CPU time of the service, without commands.", (user + system) / 1e6),
+    gauge("process_resident_memory_bytes", "Resident memory of the service.", rss),
+    gauge("process_start_time_seconds", "Start time of the service, in seconds since the epoch.", started),
+    gauge("nodejs_heap_used_bytes", "Heap memory in use.", heapUsed),
+    gauge(
+      "nodejs_eventloop_lag_p99_seconds",
+      "99th percentile of the event loop delay since the last scrape.",
+      Number.isNaN(delayNs) ? 0 : delayNs / 1e9,
+    ),
   ];
 }
 
@@ -78,7 +82,9 @@ const BATCH = 500;
 const MAX_PER_SCRAPE = 100_000;
 const COMMAND_SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 30, 120, 600, 3600];
 
-/** Counts commands and approvals since the service started. Read from the audit log, which has those of every gateway. */
+/**
+ * Counts commands and approvals since the service started. Read from the audit log, which has those of every gateway.
+ */
 class AuditCounts {
   readonly #gateway: Gateway;
   readonly #runs = new Map<string, number>();
@@ -99,13 +105,13 @@ class AuditCounts {
     });
     await this.#counting;
     return [
-      counters("sallyport_commands_total", "Commands asked for, by what was decided.", "outcome", this.#runs),
-      counters("sallyport_command_ends_total", "Commands that ended, by how.", "status", this.#ends),
-      counters("sallyport_approvals_total", "What happened to approvals.", "outcome", this.#approvals),
+      counters("sallyport_commands_total", "Submitted commands, by outcome.", "outcome", this.#runs),
+      counters("sallyport_command_ends_total", "Ended commands, by status.", "status", this.#ends),
+      counters("sallyport_approvals_total", "Approval events, by outcome.", "outcome", this.#approvals),
       {
         name: "sallyport_command_duration_seconds",
         type: "histogram",
-        help: "How long commands ran that ended.",
+        help: "Duration of ended commands.",
         samples: this.#durations.samples(),
       },
     ];

@@ -14,14 +14,14 @@ import { metricsOperation } from "./metrics.ts";
 import { Stats, statsOperation } from "./stats.ts";
 import { Terminals } from "./terminals.ts";
 
-/** For whoever watches over the service itself. They tell nothing else, to anyone. */
+/** Health checks for monitoring. They need no sign-in and reveal nothing else. */
 function healthOperations({ gateway, stopping }: Service): Operation[] {
   return [
     operation({
       method: "GET",
       path: "/healthz",
       id: "health",
-      summary: "The service lives: it answers at all",
+      summary: "Check that the service is running",
       roles: "anyone",
       anyHost: true,
       response: z.object({ status: z.literal("ok") }),
@@ -31,7 +31,7 @@ function healthOperations({ gateway, stopping }: Service): Operation[] {
       method: "GET",
       path: "/readyz",
       id: "ready",
-      summary: "The service can take requests: its database answers and it is not stopping",
+      summary: "Check that the service can accept requests",
       roles: "anyone",
       anyHost: true,
       response: z.object({ status: z.literal("ready") }),
@@ -52,17 +52,17 @@ function answers(gateway: Service["gateway"]): boolean {
   }
 }
 
-/** What stays open: event streams and terminals. */
+/** Event streams and terminals. */
 export interface Live {
-  /** Answers of these may be streams; they end when `service.stopping` aborts. */
+  /** Operations whose responses may be streams. Streams end when `service.stopping` aborts. */
   operations: readonly Operation[];
-  /** Takes over a connection that asks for a WebSocket. False: not at this path. */
+  /** Handles a WebSocket upgrade. Returns false when the path is not a terminal. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
-  /** Ends what is still open, once nobody new is let in. */
+  /** Closes everything that is open. Called after the service has stopped accepting connections. */
   close(): Promise<void>;
 }
 
-/** Event streams and followed logs. A page has one or two open, and a person may have many pages. */
+/** Limits for event and log streams. A tab of the console has one or two open. */
 const STREAM_LIMITS = { perCaller: 100, inAll: 2000 };
 
 export function openLive(service: Service): Live {

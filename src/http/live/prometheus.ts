@@ -1,4 +1,4 @@
-/** Prometheus' text format, version 0.0.4. */
+// Prometheus text format, version 0.0.4.
 
 export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -8,7 +8,7 @@ export interface Metric {
   name: string;
   type: "counter" | "gauge" | "histogram";
   help: string;
-  /** The samples of a histogram have suffixes: `_bucket`, `_sum`, `_count`. */
+  /** Samples. Those of a histogram have the suffixes `_bucket`, `_sum` and `_count`. */
   samples: { labels?: Labels; value: number; suffix?: string }[];
 }
 
@@ -23,7 +23,7 @@ function metricText({ name, type, help, samples }: Metric): string {
   return `# HELP ${name} ${help.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")}\n# TYPE ${name} ${type}\n${lines.join("")}`;
 }
 
-/** Label values may come from agents, so they are escaped. */
+/** Formats labels. Values are escaped, because they may come from agents. */
 function labelsText(labels: Labels | undefined): string {
   const entries = Object.entries(labels ?? {});
   if (entries.length === 0) return "";
@@ -109,7 +109,7 @@ export class RequestCounts {
       {
         name: "sallyport_http_requests_total",
         type: "counter",
-        help: "Requests answered, by operation and status.",
+        help: "HTTP requests, by operation and status.",
         samples: [...this.#counts.values()].map(({ operation, status, count }) => ({
           labels: { operation, status: String(status) },
           value: count,
@@ -118,7 +118,7 @@ export class RequestCounts {
       {
         name: "sallyport_http_request_duration_seconds",
         type: "histogram",
-        help: "From a request to its answer, or to the beginning of a stream.",
+        help: "Time from a request to its response, or to the start of a stream.",
         samples: [...this.#durations].flatMap(([operation, histogram]) => histogram.samples({ operation })),
       },
     ];

@@ -6,26 +6,30 @@ import { type Operation, operation, READERS_AND_AGENT } from "../operation.ts";
 import { eventText } from "./event-stream.ts";
 
 const EVERY_MS = 2000;
-/** The newest of those that live: a page shows no more curves, and each costs reading /proc. */
+/** Maximum number of sessions measured, newest first. Measuring a session reads /proc for each of its processes. */
 const MAX_MEASURED = 500;
-/** Before others get their turn: reading a small tree takes a fifth of a millisecond. */
+/** Sessions measured before yielding to other work. Measuring a small one takes about 0.2 ms. */
 const BATCH_SIZE = 20;
 
 const StatsSchema = z
   .object({
-    atMs: z.number(),
-    running: z.int().describe("Sessions with living processes"),
-    pending: z.int().describe("Approvals that wait for a person"),
-    sessions: z.array(
-      z.object({
-        id: z.string(),
-        cpuPercent: z.number().describe("Of one processor, since the last look or else since it started"),
-        memoryBytes: z.int(),
-        processes: z.int(),
-        ioReadBytes: z.int(),
-        ioWriteBytes: z.int(),
-      }),
-    ),
+    atMs: z.number().describe("Time of the measurement, in milliseconds since the epoch"),
+    running: z.int().describe("Number of sessions with running processes"),
+    pending: z.int().describe("Number of pending approval requests"),
+    sessions: z
+      .array(
+        z.object({
+          id: z.string().describe("Session id"),
+          cpuPercent: z
+            .number()
+            .describe("CPU usage in percent of one core, since the last measurement or the start of the session"),
+          memoryBytes: z.int().describe("Resident memory in bytes"),
+          processes: z.int().describe("Number of processes"),
+          ioReadBytes: z.int().describe("Bytes read from storage"),
+          ioWriteBytes: z.int().describe("Bytes written to storage"),
+        }),
+      )
+      .describe("Running sessions"),
   })
   .meta({ id: "Stats" });
 
@@ -33,7 +37,7 @@ type StatsNow = z.infer<typeof StatsSchema>;
 type SessionUsage = StatsNow["sessions"][number];
 type Measured = SessionUsage & { agent: string };
 
-/** What runs now and what it uses: measured while somebody looks, once for all of them. */
+/** Measures running sessions while there are listeners, once for all of them. */
 export class Stats {
   readonly #gateway: Gateway;
   readonly #onfailure: (error: Error) => void;
@@ -46,7 +50,9 @@ export class Stats {
     this.#onfailure = onfailure;
   }
 
-  /** `agent`: what is its own only; null: everything. Returns how to stop. */
+  /**
+   * Adds a listener for the sessions of an agent, or all sessions if `agent` is null. Returns a function to remove it.
+   */
   listen(agent: string | null, tell: (text: string) => void): () => void {
     this.#listeners.set(tell, agent);
     this.#timer ??= setTimeout(() => void this.#round(), 0);
@@ -74,11 +80,11 @@ export class Stats {
     } catch (error) {
       if (this.#listeners.size > 0) this.#onfailure(error as Error);
     }
-    // Nobody looks any more, or somebody began anew meanwhile.
+    // The timer has changed if the last listener left, or a new one has started another round.
     if (this.#timer === timer && timer) this.#timer = setTimeout(() => void this.#round(), EVERY_MS);
   }
 
-  /** Asked for once, without following. */
+  /** Measures once, without listening. */
   async now(agent: string | null): Promise<StatsNow> {
     return this.#view(await this.#measure(), agent);
   }
@@ -89,7 +95,7 @@ export class Stats {
     return {
       atMs: Date.now(),
       running: this.#gateway.count({ live: true, ...whose }),
-      // Asking also lets those expire whose time is over, which is told as an event.
+      // Listing also expires overdue requests, which creates an event for each.
       pending: this.#gateway.approvals.list({ status: "pending", limit: 1000, ...whose }).length,
       sessions: own.map(({ agent: _, ...usage }) => usage),
     };
@@ -122,7 +128,7 @@ export class Stats {
     return {
       id,
       agent,
-      // The kernel counts in ticks of 10 ms, so a short interval can come out a little below nothing.
+      // The kernel counts in ticks of 10 ms, so the difference can be slightly negative.
       cpuPercent: Math.max(0, Math.round(share * 10) / 10),
       memoryBytes: processes.reduce((sum, each) => sum + each.memoryBytes, 0),
       processes: processes.length,
@@ -131,7 +137,7 @@ export class Stats {
     };
   }
 
-  /** Null: it was removed meanwhile. */
+  /** Returns the usage of a session, or null if it was removed. */
   #usageOf(id: string) {
     try {
       return this.#gateway.session(id).usage();
@@ -146,7 +152,7 @@ export function statsOperation(stats: Stats): Operation {
     method: "GET",
     path: "/v1/stats",
     id: "stats",
-    summary: "What runs now, and what it uses",
+    summary: "Get the resource usage of running sessions",
     roles: READERS_AND_AGENT,
     response: StatsSchema,
     handle: ({ caller }) => stats.now(caller.agent),

@@ -16,9 +16,9 @@ import { Viewer } from "./viewer.ts";
 
 const PATH = /^\/v1\/sessions\/([^/?#]{1,256})\/terminal(?:\?|$)/;
 const TERMINAL_LIMITS = { perCaller: 32, inAll: 256 };
-/** Of a frame: keys and pastes are shorter. */
+/** Maximum size of a frame from a client. */
 const MAX_FRAME_BYTES = 64 * 1024;
-/** Until the other side has said that it closes, too. */
+/** How long to wait for clients to close their side. */
 const CLOSE_TIMEOUT_MS = 1000;
 
 interface Admitted {
@@ -27,7 +27,7 @@ interface Admitted {
   release: () => void;
 }
 
-/** WebSockets on the terminals of sessions. */
+/** WebSocket connections to the terminals of sessions. */
 export class Terminals {
   readonly #service: Service;
   readonly #viewers = new Streams();
@@ -42,7 +42,7 @@ export class Terminals {
     return this.#viewers.count;
   }
 
-  /** False: not at this path. */
+  /** Handles an upgrade request. Returns false when the path is not a terminal. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
     const [, id] = PATH.exec(request.url ?? "") ?? [];
     if (id === undefined) return false;
@@ -55,7 +55,7 @@ export class Terminals {
     const admitted = await this.#admit(request, id);
     if (socket.destroyed) return admitted.release();
     socket.once("close", admitted.release);
-    // Loaded when first needed: the service is to be there soon.
+    // Loaded on first use, so that the service starts faster.
     this.#sockets ??= openSockets();
     const sockets = await this.#sockets;
     sockets.handleUpgrade(request, socket, head, (webSocket) => this.#show(webSocket, admitted));
@@ -71,7 +71,7 @@ export class Terminals {
     else void viewer.show();
   }
 
-  /** Admitted like a change, also for viewers: browsers let every page open a WebSocket. */
+  /** Authorizes a connection like a change, even for viewers, because browsers let every page open a WebSocket. */
   async #admit(request: IncomingMessage, id: string): Promise<Admitted> {
     const caller = admit(this.#service, request, READERS_AND_AGENT, true);
     const session = await gatewayOf(this.#service, caller).find(decoded(id));
@@ -98,7 +98,7 @@ async function openSockets(): Promise<WebSocketServer> {
     noServer: true,
     maxPayload: MAX_FRAME_BYTES,
     perMessageDeflate: false,
-    // The other protocol that is offered is a secret, and not to be said back.
+    // The other offered protocol is the client's key, which must not be sent back.
     handleProtocols: (offered) => (offered.has(SOCKET_PROTOCOL) ? SOCKET_PROTOCOL : false),
   });
 }
@@ -111,7 +111,7 @@ function decoded(part: string): string {
   }
 }
 
-/** Before it is a WebSocket, it is HTTP that is answered. */
+/** Responds to a rejected upgrade over plain HTTP. */
 async function refuse(socket: Duplex, response: Response): Promise<void> {
   const body = Buffer.from(await response.arrayBuffer());
   const headers = [...response.headers].map(([name, value]) => `${name}: ${value}\r\n`).join("");

@@ -7,10 +7,10 @@ import type { LogChunk } from "../../core/session.ts";
 import { MIN_DRAWN_COLUMNS, type TerminalSize } from "../../core/terminal.ts";
 import { isTerminalReply, QueryFilter } from "../../text/terminal/queries.ts";
 
-/** So much may wait for a program that does not read, or for a person's yes. */
+/** Bytes of input that may wait for a program that does not read, or for an approval. */
 const MAX_WAITING = 64 * 1024;
-const TOO_MUCH_WAITING = "Too much is waiting to be typed: the program does not read it.";
-/** Nobody is told of these: they typed into something that was just over. */
+const TOO_MUCH_WAITING = "Too much input is pending: the program is not reading its input.";
+/** Errors that are not reported, because the input arrived just after the session ended. */
 const TOO_LATE: ReadonlySet<string> = new Set(["AlreadyExited", "StdinClosed", "SessionNotFound"]);
 
 interface InputRefusal {
@@ -18,7 +18,7 @@ interface InputRefusal {
   message: string;
 }
 
-/** What a viewer types into a session: in order, one thing after the other, a bounded amount at a time. */
+/** Sends a viewer's input to a session in order. The amount of pending input is limited. */
 class InputQueue {
   readonly #session: SessionHandle;
   readonly #resize: (size: TerminalSize) => Promise<void>;
@@ -51,7 +51,7 @@ class InputQueue {
     );
   }
 
-  /** Only the last of several sizes is given. */
+  /** Queues a resize. Of several queued sizes only the last is applied. */
   resize(size: TerminalSize): void {
     const isQueued = this.#size !== null;
     this.#size = size;
@@ -72,20 +72,21 @@ class InputQueue {
   }
 }
 
-/** So many bytes may be on their way to a viewer that it has not drawn yet. */
+/** Bytes sent to a viewer that it has not acknowledged yet. */
 const WINDOW = 256 * 1024;
-/** Of output sent at once. */
+/** Bytes of output per frame. */
 const FRAME = 32 * 1024;
-/** Further behind than this, a viewer is shown the screen as it is by now rather than how it came about. */
+/** A viewer that is further behind gets a repaint of the current screen instead of the output in between. */
 const MAX_BEHIND = 256 * 1024;
-/** Whoever leaves so much unread does not read: what is still said to them would only pile up here. */
+/** A connection with more unsent bytes is terminated, because its client does not read. */
 const MAX_UNREAD = 4 * 1024 * 1024;
 const PING_BYTES = 8;
-/** How often it is looked whether somebody gave the terminal another size: while it writes, and while it is silent. */
+/** How often the size of the terminal is checked while there is output. */
 const SIZE_CHECK_MS = 250;
+/** How often the size of the terminal is checked without output. */
 const IDLE_SIZE_CHECK_MS = 1000;
 
-/** Whatever was begun is broken off, and everything forgotten: a repaint stands on nothing. */
+/** Cancels an incomplete escape sequence and resets the terminal before a repaint. */
 const RESET = Buffer.from("\x18\x1bc");
 
 const CLOSE = { ended: 1000, wrongFrame: 1003, notAllowed: 1008, failed: 1011, restarting: 1012 } as const;
@@ -97,10 +98,7 @@ interface ViewerOptions {
   onfailure: (error: Error) => void;
 }
 
-/**
- * One person, or program, that looks over a terminal's shoulder. Nothing is queued for it: the log is on disk, and one
- * who cannot keep up skips ahead to a repaint.
- */
+/** A client that watches a terminal. Output is not queued for it: a slow client skips ahead to a repaint. */
 export class Viewer {
   readonly #socket: WebSocket;
   readonly #session: SessionHandle;
@@ -113,7 +111,7 @@ export class Viewer {
   #size: TerminalSize = { columns: 0, rows: 0 };
   #sizeCheckedMs = 0;
   #resized = new AbortController();
-  /** What was sent with the last ping; null: it came back. Nobody can know it who does not read. */
+  /** Random payload of the unanswered ping, which only a client that reads can return; null when it was answered. */
   #ping: Buffer | null = null;
 
   constructor(socket: WebSocket, session: SessionHandle, options: ViewerOptions) {
@@ -126,15 +124,15 @@ export class Viewer {
     socket.on("pong", (data) => {
       if (this.#ping?.equals(data)) this.#ping = null;
     });
-    socket.on("ping", () => this.#isRead()); // ws has answered it
+    socket.on("ping", () => this.#isRead()); // ws has already responded
     socket.on("close", () => this.#stop());
-    socket.on("error", () => socket.terminate()); // a frame too long, or none at all: ws has answered it
+    socket.on("error", () => socket.terminate()); // an invalid or too large frame; ws has already responded
   }
 
-  /** Shows the terminal until its session ends or nobody looks any more. */
+  /** Shows the terminal until its session ends or the client disconnects. */
   async show(): Promise<void> {
     this.#sendMessage({ type: "hello", input: this.#options.mayType });
-    const looking = setInterval(() => this.#checkSize(), IDLE_SIZE_CHECK_MS);
+    const sizeTimer = setInterval(() => this.#checkSize(), IDLE_SIZE_CHECK_MS);
     try {
       for (let skipped: number | null = 0; skipped !== null; ) {
         skipped = await this.#follow(await this.#repaint(skipped));
@@ -145,11 +143,11 @@ export class Viewer {
       if (!(error instanceof SallyportError)) this.#options.onfailure(error as Error);
       this.#socket.close(CLOSE.failed);
     } finally {
-      clearInterval(looking);
+      clearInterval(sizeTimer);
     }
   }
 
-  /** Looks whether they are still there, and still who they were. */
+  /** Checks that the client is still connected and still signed in. */
   beat(): void {
     if (!this.#options.isGood()) this.#socket.close(CLOSE.notAllowed, "signed out");
     else if (this.#ping !== null) this.#socket.terminate();
@@ -169,7 +167,7 @@ export class Viewer {
     this.#acknowledged.resolve();
   }
 
-  /** The screen as it is when there is room for it. Returns the offset to go on from. */
+  /** Sends the current screen when the window allows it. Returns the offset at which output continues. */
   async #repaint(skipped: number): Promise<number> {
     await this.#waitForWindow(FRAME);
     const { output, offset, columns, rows } = await this.#session.repaint();
@@ -185,13 +183,16 @@ export class Viewer {
     return offset;
   }
 
-  /** What is written from there on. Null: to its end; else how much is not shown, because it came too fast. */
+  /**
+   * Sends output from an offset on. Returns null at the end of the session. Otherwise a repaint is needed, and the
+   * result is the number of bytes that the viewer skips.
+   */
   async #follow(offset: number): Promise<number | null> {
     const over = this.#over.signal;
     this.#resized = new AbortController();
     const signal = AbortSignal.any([over, this.#resized.signal]);
     for await (const chunk of this.#session.follow({ offset, signal })) {
-      // What was dropped for the disk cap, or drawn for another size, can only be shown by painting anew.
+      // Dropped output, or output for another terminal size, requires a repaint.
       if (chunk.dropped > 0 || this.#isResized()) return 0;
       const behind = await this.#pass(chunk);
       if (behind !== 0) return behind;
@@ -199,7 +200,9 @@ export class Viewer {
     return this.#resized.signal.aborted && !over.aborted ? 0 : null;
   }
 
-  /** Sends a chunk as there is room for it. 0: all of it; null: nobody is there; else how far behind it would be. */
+  /**
+   * Sends a chunk. Returns 0 when all of it was sent, null when the client is gone, or how far behind it is in bytes.
+   */
   async #pass({ offset, bytes }: LogChunk): Promise<number | null> {
     for (let at = 0; at < bytes.length; at += FRAME) {
       const frame = bytes.subarray(at, at + FRAME);
@@ -212,7 +215,7 @@ export class Viewer {
     return 0;
   }
 
-  /** True: it had to be waited for. */
+  /** Waits until the window has room for more bytes. Reports whether it had to wait. */
   async #waitForWindow(bytes: number): Promise<boolean> {
     const isFull = () => this.#unacknowledged + bytes > WINDOW && this.#unacknowledged > 0;
     if (!isFull()) return false;
@@ -227,7 +230,7 @@ export class Viewer {
     try {
       if (this.#isResized()) this.#resized.abort();
     } catch {
-      // It was removed: whoever follows it finds out.
+      // The session was removed, which also ends `#follow`.
     }
   }
 
@@ -241,9 +244,9 @@ export class Viewer {
   #receive(message: ViewerMessage | null): void {
     if (message === null) this.#socket.close(CLOSE.wrongFrame, "not a message of this protocol");
     else if (message.type === "ack") this.#acknowledge(message.bytes);
-    else if (!this.#options.mayType) this.#socket.close(CLOSE.notAllowed, "looking on only");
+    else if (!this.#options.mayType) this.#socket.close(CLOSE.notAllowed, "read-only");
     else if (message.type === "resize") this.#input.resize({ columns: message.columns, rows: message.rows });
-    // The keeper has answered the program's questions already, once for all who look on.
+    // Replies to terminal queries are dropped: the keeper has already answered the program's queries.
     else if (!isTerminalReply(message.data)) this.#input.type(message.data);
   }
 
@@ -262,14 +265,14 @@ export class Viewer {
     if (this.#socket.readyState === this.#socket.OPEN && this.#isRead()) this.#socket.send(JSON.stringify(message));
   }
 
-  /** False: they do not read, and are let go of. */
+  /** Reports whether the client reads. Terminates the connection if it does not. */
   #isRead(): boolean {
     if (this.#socket.bufferedAmount <= MAX_UNREAD) return true;
     this.#socket.terminate();
     return false;
   }
 
-  /** It has ended; if only this gateway has let go of it, whoever looks on comes back to the next. */
+  /** Closes the connection. If the session is still running, only the gateway is closing and the client reconnects. */
   #finish(): void {
     if (this.#over.signal.aborted) return;
     const info = this.#session.info();
@@ -287,10 +290,10 @@ const Message = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("ack"), bytes: z.int().min(0) }),
 ]);
 
-/** What a viewer of a terminal may say. */
+/** A message from the client. */
 type ViewerMessage = z.infer<typeof Message>;
 
-/** Null: it is none. */
+/** Parses a message; returns null when it is invalid. */
 function parseMessage(text: string): ViewerMessage | null {
   try {
     return Message.parse(JSON.parse(text));

@@ -13,14 +13,17 @@ export const approvalOperations: readonly Operation[] = [
     method: "GET",
     path: "/v1/approvals",
     id: "listApprovals",
-    summary: "What waits for a person, or was decided; the newest first",
+    summary: "List approval requests, newest first",
     roles: READERS_AND_AGENT,
     query: z.strictObject({
-      status: z.enum([...STATUSES, "all"]).optional(),
-      agent: shortText(128).optional(),
-      limit: count(MAX_LISTED).optional(),
+      status: z
+        .enum([...STATUSES, "all"])
+        .optional()
+        .describe("Only requests with this status (default: pending)"),
+      agent: shortText(128).optional().describe("Only requests from this agent"),
+      limit: count(MAX_LISTED).optional().describe("Maximum number of requests (default: 200)"),
     }),
-    response: z.object({ approvals: z.array(ApprovalSchema) }),
+    response: z.object({ approvals: z.array(ApprovalSchema).describe("Matching requests") }),
     handle: ({ gateway, caller, query: { status = "pending", agent = caller.agent ?? undefined, limit = 200 } }) => {
       if (caller.agent !== null && agent !== caller.agent) return { approvals: [] };
       const wanted = status === "all" ? {} : { status };
@@ -31,7 +34,7 @@ export const approvalOperations: readonly Operation[] = [
     method: "GET",
     path: "/v1/approvals/:id",
     id: "getApproval",
-    summary: "One request to a person, with everything they are shown",
+    summary: "Get an approval request",
     roles: READERS_AND_AGENT,
     response: ApprovalSchema,
     handle: (call) => find(call),
@@ -40,18 +43,26 @@ export const approvalOperations: readonly Operation[] = [
     method: "POST",
     path: "/v1/approvals/:id/decision",
     id: "decide",
-    summary: "Say yes once, yes always, or no. Somebody else may have been quicker: 409 tells who, and what they said",
+    summary: "Decide an approval request",
     roles: DECIDERS,
     body: z.strictObject({
-      decision: z.enum(["once", "always", "deny"]),
-      reason: z.string().max(4096).optional().describe("Goes back to the agent"),
+      decision: z
+        .enum(["once", "always", "deny"])
+        .describe("Allow this one time, allow from now on (creates a grant), or deny"),
+      reason: z.string().max(4096).optional().describe("Reason, passed on to the agent"),
       grant: z
         .strictObject({
-          args: z.union([z.literal("exact"), z.array(z.string().min(1).max(4096)).max(256)]).optional(),
-          expiresMs: milliseconds.min(1).optional(),
+          args: z
+            .union([z.literal("exact"), z.array(z.string().min(1).max(4096)).max(256)])
+            .optional()
+            .describe("Exactly these arguments (default), or one pattern per argument"),
+          expiresMs: milliseconds
+            .min(1)
+            .optional()
+            .describe("Duration of the grant in milliseconds; no expiry when omitted"),
         })
         .optional()
-        .describe("With `always`: how wide, and for how long"),
+        .describe("Scope of the grant, with `always`"),
     }),
     response: ApprovalSchema,
     handle: ({ gateway, params, body, caller: { name, channel } }) =>
@@ -61,17 +72,20 @@ export const approvalOperations: readonly Operation[] = [
     method: "GET",
     path: "/v1/grants",
     id: "listGrants",
-    summary: "What persons allowed for good; with all also what was taken back or has expired",
+    summary: "List standing grants",
     roles: READERS,
-    query: z.strictObject({ agent: shortText(128).optional(), all: flag().optional() }),
-    response: z.object({ grants: z.array(GrantSchema) }),
+    query: z.strictObject({
+      agent: shortText(128).optional().describe("Only grants of this agent"),
+      all: flag().optional().describe("Include revoked and expired grants"),
+    }),
+    response: z.object({ grants: z.array(GrantSchema).describe("Matching grants") }),
     handle: ({ gateway, query }) => ({ grants: gateway.approvals.grants.list(query).slice(0, MAX_LISTED) }),
   }),
   operation({
     method: "DELETE",
     path: "/v1/grants/:id",
     id: "revokeGrant",
-    summary: "Take a grant back",
+    summary: "Revoke a grant",
     roles: DECIDERS,
     response: GrantSchema,
     handle: ({ gateway, params, caller: { name, channel } }) =>
@@ -79,7 +93,7 @@ export const approvalOperations: readonly Operation[] = [
   }),
 ];
 
-/** An agent gets its own; of others it does not learn whether they exist. */
+/** Finds an approval. An agent only finds its own; those of other agents look as if they did not exist. */
 function find({ gateway, params, caller }: OperationCall<unknown, unknown>): Approval {
   const reference = params.id ?? "";
   if (caller.agent === null) return gateway.approvals.get(reference);

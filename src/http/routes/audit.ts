@@ -10,31 +10,31 @@ const MAX_LISTED = 1000;
 
 const Entry = z
   .object({
-    seq: z.int(),
-    at: z.string(),
-    kind: z.string(),
-    agent: z.string(),
-    session: z.string().nullable(),
-    actor: z.string(),
-    channel: z.string(),
-    outcome: z.string(),
-    summary: z.string(),
-    detail: z.looseObject({}),
-    hash: z.string(),
+    seq: z.int().describe("Sequence number, from 1"),
+    at: z.string().describe("Time of the entry (ISO 8601)"),
+    kind: z.string().describe("Kind of event, such as `run` or `approval`"),
+    agent: z.string().describe("Agent concerned; empty if none"),
+    session: z.string().nullable().describe("Id of the session concerned"),
+    actor: z.string().describe("Person, agent or component that acted"),
+    channel: z.string().describe("Where the action came from, such as `cli` or `mcp`"),
+    outcome: z.string().describe("Outcome of the event"),
+    summary: z.string().describe("One-line description, usually the command"),
+    detail: z.looseObject({}).describe("Details, depending on the kind"),
+    hash: z.string().describe("SHA-256 hash of this entry and the hash of the previous one"),
   })
   .meta({ id: "AuditEntry" });
 
 const filter = {
-  q: shortText().optional().describe("Occurs in the summary or the detail"),
-  kind: shortText(64).optional(),
-  outcome: shortText(64).optional(),
-  agent: shortText(128).optional(),
-  session: shortText(64).optional(),
-  since: time().optional(),
-  until: time().optional(),
+  q: shortText().optional().describe("Text to find in the summary or the details"),
+  kind: shortText(64).optional().describe("Only entries of this kind"),
+  outcome: shortText(64).optional().describe("Only entries with this outcome"),
+  agent: shortText(128).optional().describe("Only entries of this agent"),
+  session: shortText(64).optional().describe("Only entries of this session"),
+  since: time().optional().describe("Only entries at or after this time (ISO 8601, or milliseconds since the epoch)"),
+  until: time().optional().describe("Only entries before this time (ISO 8601, or milliseconds since the epoch)"),
 };
 
-/** A walk through the whole chain is long: those who ask meanwhile share it. */
+/** Verifications in progress. Verifying the whole log takes long, so concurrent requests share one. */
 const verifications = new WeakMap<object, Promise<ChainReport>>();
 
 export const auditOperations: readonly Operation[] = [
@@ -42,10 +42,17 @@ export const auditOperations: readonly Operation[] = [
     method: "GET",
     path: "/v1/audit",
     id: "searchAudit",
-    summary: "What was asked, decided and done; the newest first",
+    summary: "Search the audit log, newest first",
     roles: READERS_AND_AGENT,
-    query: z.strictObject({ ...filter, before: count().optional(), limit: count(MAX_LISTED).optional() }),
-    response: z.object({ entries: z.array(Entry), next: z.int().nullable() }),
+    query: z.strictObject({
+      ...filter,
+      before: count().optional().describe("Only entries with a smaller sequence number"),
+      limit: count(MAX_LISTED).optional().describe("Maximum number of entries (default: 100)"),
+    }),
+    response: z.object({
+      entries: z.array(Entry).describe("Matching entries"),
+      next: z.int().nullable().describe("Value of `before` for the next page; null at the end"),
+    }),
     handle: ({ gateway, caller, query: { before, limit = 100, ...rest } }) => {
       const wanted = filterOf(rest);
       if (caller.agent !== null) {
@@ -61,12 +68,23 @@ export const auditOperations: readonly Operation[] = [
     method: "GET",
     path: "/v1/audit/verify",
     id: "verifyAudit",
-    summary: "Whether every entry is as it was written, and where not",
+    summary: "Verify the integrity of the audit log",
     roles: READERS,
     response: z.object({
-      entries: z.int(),
-      head: z.object({ seq: z.int(), hash: z.string() }),
-      broken: z.object({ seq: z.int(), why: z.string() }).nullable(),
+      entries: z.int().describe("Number of intact entries"),
+      head: z
+        .object({
+          seq: z.int().describe("Sequence number of the last intact entry"),
+          hash: z.string().describe("Hash of the last intact entry"),
+        })
+        .describe("Last intact entry; save it elsewhere to detect truncation later"),
+      broken: z
+        .object({
+          seq: z.int().describe("Sequence number of the first entry that failed"),
+          why: z.string().describe("Why it failed"),
+        })
+        .nullable()
+        .describe("First entry that failed verification; null if all are intact"),
     }),
     handle: ({ service }) => verifyOnce(service.gateway),
   }),
@@ -74,22 +92,22 @@ export const auditOperations: readonly Operation[] = [
     method: "GET",
     path: "/v1/audit/export",
     id: "exportAudit",
-    summary: "Every entry that matches, oldest first",
+    summary: "Export the audit log, oldest entry first",
     roles: READERS,
     query: z.strictObject(filter),
-    response: { media: "application/x-ndjson", description: "One entry as JSON a line" },
+    response: { media: "application/x-ndjson", description: "One entry per line, as JSON" },
     handle: ({ gateway, query }) =>
       streamResponse(gateway.audit.export(filterOf(query)), attachment("audit.ndjson", "application/x-ndjson")),
   }),
 ];
 
 function verifyOnce(gateway: Gateway): Promise<ChainReport> {
-  let walk = verifications.get(gateway);
-  if (!walk) {
-    walk = gateway.audit.verifyInBatches().finally(() => verifications.delete(gateway));
-    verifications.set(gateway, walk);
+  let verification = verifications.get(gateway);
+  if (!verification) {
+    verification = gateway.audit.verifyInBatches().finally(() => verifications.delete(gateway));
+    verifications.set(gateway, verification);
   }
-  return walk;
+  return verification;
 }
 
 interface Asked extends Omit<AuditFilter, "text"> {

@@ -8,7 +8,7 @@ import type { Caller } from "../guard/authenticate.ts";
 import { OPERATORS_AND_AGENT, type Operation, type OperationCall, operation, READERS_AND_AGENT } from "../operation.ts";
 import { flag, milliseconds, waitTime } from "../schemas.ts";
 
-/** Base64 takes a third more. */
+/** 8 MiB of input in base64, which is a third longer, and some room for JSON. */
 const MAX_INPUT_BODY = 12 << 20;
 const MAX_KEYS = 1000;
 
@@ -17,9 +17,9 @@ const session = ({ gateway, params }: OperationCall<unknown, unknown>) => gatewa
 
 const Input = z
   .strictObject({
-    text: z.string().optional(),
-    base64: z.base64().optional(),
-    eof: z.boolean().optional().describe("Close its input after that"),
+    text: z.string().optional().describe("Input as text"),
+    base64: z.base64().optional().describe("Input as base64, instead of `text`"),
+    eof: z.boolean().optional().describe("Close stdin after the input"),
   })
   .refine(({ text, base64 }) => text === undefined || base64 === undefined, "give `text` or `base64`, not both")
   .refine(
@@ -32,9 +32,9 @@ export const controlOperations: readonly Operation[] = [
     method: "DELETE",
     path: "/v1/sessions/:id",
     id: "removeSession",
-    summary: "Forget a session and its log; with force also one that runs, which is killed",
+    summary: "Remove a session and its log",
     roles: OPERATORS_AND_AGENT,
-    query: z.strictObject({ force: flag().optional() }),
+    query: z.strictObject({ force: flag().optional().describe("Kill the session first if it is running") }),
     response: Nothing,
     handle: async (call) => {
       await (await session(call)).remove({ force: call.query.force ?? false });
@@ -45,7 +45,7 @@ export const controlOperations: readonly Operation[] = [
     method: "POST",
     path: "/v1/sessions/:id/input",
     id: "sendInput",
-    summary: "Write to a session's input, or close it",
+    summary: "Send input to a session",
     roles: OPERATORS_AND_AGENT,
     body: Input,
     maxBodyBytes: MAX_INPUT_BODY,
@@ -53,9 +53,9 @@ export const controlOperations: readonly Operation[] = [
     handle: async (call) => {
       const { text, base64, eof } = call.body;
       const data = base64 === undefined ? text : Buffer.from(base64, "base64");
-      const typedInto = await session(call);
-      if (data !== undefined) await typedInto.write(data);
-      if (eof) await typedInto.closeStdin();
+      const target = await session(call);
+      if (data !== undefined) await target.write(data);
+      if (eof) await target.closeStdin();
       return {};
     },
   }),
@@ -63,9 +63,11 @@ export const controlOperations: readonly Operation[] = [
     method: "POST",
     path: "/v1/sessions/:id/keys",
     id: "sendKeys",
-    summary: "Type keys by name into a session on a terminal",
+    summary: "Send keys to the terminal of a session",
     roles: OPERATORS_AND_AGENT,
-    body: z.strictObject({ keys: z.array(z.string().min(1).max(64)).min(1).max(MAX_KEYS) }),
+    body: z.strictObject({
+      keys: z.array(z.string().min(1).max(64)).min(1).max(MAX_KEYS).describe("Key names, such as `Enter` or `C-c`"),
+    }),
     response: Nothing,
     handle: async (call) => {
       await (await session(call)).sendKeys(call.body.keys);
@@ -76,9 +78,12 @@ export const controlOperations: readonly Operation[] = [
     method: "POST",
     path: "/v1/sessions/:id/paste",
     id: "paste",
-    summary: "Paste a text into a session on a terminal",
+    summary: "Paste text into the terminal of a session",
     roles: OPERATORS_AND_AGENT,
-    body: z.strictObject({ text: z.string(), submit: z.boolean().optional() }),
+    body: z.strictObject({
+      text: z.string().describe("Text to paste"),
+      submit: z.boolean().optional().describe("Press Enter after pasting"),
+    }),
     response: Nothing,
     handle: async (call) => {
       await (await session(call)).paste(call.body.text, { submit: call.body.submit ?? false });
@@ -89,9 +94,12 @@ export const controlOperations: readonly Operation[] = [
     method: "POST",
     path: "/v1/sessions/:id/resize",
     id: "resize",
-    summary: "Give a session's terminal another size",
+    summary: "Resize the terminal of a session",
     roles: OPERATORS_AND_AGENT,
-    body: z.strictObject({ columns: z.int().min(1).max(1000), rows: z.int().min(1).max(1000) }),
+    body: z.strictObject({
+      columns: z.int().min(1).max(1000).describe("Width in columns"),
+      rows: z.int().min(1).max(1000).describe("Height in rows"),
+    }),
     response: Nothing,
     handle: async (call) => {
       await resizeAs(call.caller, await session(call), call.body, call.gateway.audit);
@@ -102,12 +110,15 @@ export const controlOperations: readonly Operation[] = [
     method: "POST",
     path: "/v1/sessions/:id/signal",
     id: "signal",
-    summary: "Send a signal to a session and everything it started; SIGTERM ends it, SIGKILL after the grace time",
+    summary: "Send a signal to all processes of a session",
     roles: OPERATORS_AND_AGENT,
     body: z.strictObject({
-      signal: z.string().max(32).optional().describe("A name or a number; default SIGTERM"),
-      graceMs: milliseconds.nullable().optional().describe("Until SIGKILL follows; default 5000, null never"),
-      reason: z.string().max(4096).optional().describe("Goes to the audit"),
+      signal: z.string().max(32).optional().describe("Name or number of the signal (default: SIGTERM)"),
+      graceMs: milliseconds
+        .nullable()
+        .optional()
+        .describe("Milliseconds until SIGKILL follows (default: 5000); null for never"),
+      reason: z.string().max(4096).optional().describe("Reason, recorded in the audit log"),
     }),
     response: SessionSchema,
     handle: async (call) => {
@@ -123,9 +134,11 @@ export const controlOperations: readonly Operation[] = [
     method: "POST",
     path: "/v1/sessions/:id/extend",
     id: "extend",
-    summary: "Move a session's deadline to so long from now; 0 lifts it",
+    summary: "Change the deadline of a session",
     roles: OPERATORS_AND_AGENT,
-    body: z.strictObject({ timeoutMs: milliseconds }),
+    body: z.strictObject({
+      timeoutMs: milliseconds.describe("Time from now until the deadline, in milliseconds; 0 for no deadline"),
+    }),
     response: SessionSchema,
     handle: async (call) => {
       const extended = await session(call);
@@ -137,19 +150,19 @@ export const controlOperations: readonly Operation[] = [
     method: "POST",
     path: "/v1/sessions/:id/wait",
     id: "wait",
-    summary: "Wait for a session's end, or for what it writes; answers after the time given at the latest",
+    summary: "Wait for a session to end or for other conditions",
     roles: READERS_AND_AGENT,
     body: z.strictObject({
-      timeoutMs: waitTime,
-      pattern: z.string().max(1024).optional().describe("A regular expression over what it writes from now on"),
-      quietMs: waitTime.optional().describe("Nothing was written for so long"),
-      input: z.boolean().optional().describe("It waits for input at its terminal"),
+      timeoutMs: waitTime.describe("Maximum time to wait, in milliseconds"),
+      pattern: z.string().max(1024).optional().describe("Stop when new output matches this regular expression"),
+      quietMs: waitTime.optional().describe("Stop when there was no output for this many milliseconds"),
+      input: z.boolean().optional().describe("Stop when the program waits for input on its terminal"),
     }),
     response: z
       .object({
-        reason: z.enum(["exit", "pattern", "quiet", "input", "timeout"]),
-        match: z.string().nullable(),
-        offset: z.int(),
+        reason: z.enum(["exit", "pattern", "quiet", "input", "timeout"]).describe("Condition that was met first"),
+        match: z.string().nullable().describe("Text that the pattern matched"),
+        offset: z.int().describe("Byte offset in the log after the match, or at the end of the wait"),
         info: SessionSchema,
       })
       .meta({ id: "WaitOutcome" }),
@@ -166,7 +179,7 @@ export const controlOperations: readonly Operation[] = [
   }),
 ];
 
-/** Resizes a session's terminal and records who did. */
+/** Resizes the terminal of a session and records the caller in the audit log. */
 export async function resizeAs(
   { name, channel }: Pick<Caller, "name" | "channel">,
   session: SessionHandle,

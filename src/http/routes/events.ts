@@ -19,9 +19,13 @@ export function eventsOperation(context: EventsContext): Operation {
     method: "GET",
     path: "/v1/events",
     id: "events",
-    summary: "What happens, as it happens; resumes after `Last-Event-ID`",
+    summary: "Stream events",
     roles: READERS_AND_AGENT,
-    response: { media: EVENT_STREAM, description: "Events: ready, session, removed, approval, audit, stats, reset" },
+    response: {
+      media: EVENT_STREAM,
+      description:
+        "Events: ready, session, removed, approval, audit, stats, reset. Resumes after the event in `Last-Event-ID`.",
+    },
     handle: ({ caller, request }) => {
       const last = lastEventId(request);
       const stops: (() => void)[] = [context.limiter.acquire(caller)];
@@ -45,7 +49,7 @@ export function eventsOperation(context: EventsContext): Operation {
   });
 }
 
-/** What was missed, at the reader's pace; then what comes. */
+/** Sends missed events as fast as the client reads them, then new events as they happen. */
 async function follow(
   { feed, stats }: EventsContext,
   stream: EventStream,
@@ -53,7 +57,7 @@ async function follow(
   last: string | null,
   stops: (() => void)[],
 ): Promise<void> {
-  const tell = (events: readonly EventText[]) => {
+  const send = (events: readonly EventText[]) => {
     for (const event of events) {
       if (isFor(event, agent) && !stream.push(event.text)) return;
     }
@@ -61,22 +65,22 @@ async function follow(
   for (let position = last === null ? feed.position : parsePosition(last); !position || !feed.isUpToDate(position); ) {
     const missed = position && feed.catchUp(position);
     if (missed === null) {
-      tell([resetEvent(feed.position)]);
+      send([resetEvent(feed.position)]);
       break;
     }
-    tell(missed.events);
+    send(missed.events);
     position = missed.position;
     await stream.room();
     if (!stream.isOpen) return;
   }
-  // In one turn with the last look: nothing comes in between.
+  // There is no await between the last check above and `listen`, so no event is missed.
   const now = feed.position;
   stream.push(eventText("ready", agent === null ? { sequence: now.audit } : {}, positionText(now)));
-  stops.push(feed.listen(tell));
+  stops.push(feed.listen(send));
   stops.push(stats.listen(agent, (text) => stream.push(text)));
 }
 
-/** Persons see everything, agents what is theirs. */
+/** Reports whether a caller may receive an event. People receive all events, an agent only its own. */
 function isFor({ to }: EventText, agent: string | null): boolean {
   if (agent === null || to === "everybody") return true;
   return to !== "persons" && to.agent === agent;

@@ -16,9 +16,9 @@ interface FollowContext {
 }
 
 const Query = z.strictObject({
-  stream: z.enum(["stdout", "stderr", "merged"]).optional(),
-  offset: count().optional().describe("Where to begin; goes before `tail`"),
-  tail: count(100_000).optional().describe("Begin with the last lines"),
+  stream: z.enum(["stdout", "stderr", "merged"]).optional().describe("Stream to follow (default: merged)"),
+  offset: count().optional().describe("Byte offset to start at; takes precedence over `tail`"),
+  tail: count(100_000).optional().describe("Start with this many of the last lines"),
 });
 
 export function followOperation(context: FollowContext): Operation {
@@ -26,12 +26,14 @@ export function followOperation(context: FollowContext): Operation {
     method: "GET",
     path: "/v1/sessions/:id/follow",
     id: "followLogs",
-    summary: "What a session wrote and what it writes, as it comes; resumes after `Last-Event-ID`",
+    summary: "Stream the log of a session",
     roles: READERS_AND_AGENT,
     query: Query,
     response: {
       media: EVENT_STREAM,
-      description: "Events: chunk (a piece of the log), end (what became of the session)",
+      description:
+        "Events: chunk (a part of the log), end (the final state of the session). Resumes after the event in " +
+        "`Last-Event-ID`.",
     },
     handle: (call) => begin(context, call),
   });
@@ -46,8 +48,8 @@ async function begin(
   const { capture } = session.info();
   const last = lastEventId(request);
   const position = last === null ? null : parseLogPosition(last, capture);
-  if (last !== null && position === null) throw invalidInput("Last-Event-ID", "is not one of this log");
-  // A browser comes back whenever a stream ends, unless it is told like this that there is nothing more.
+  if (last !== null && position === null) throw invalidInput("Last-Event-ID", "does not belong to this log");
+  // A browser reconnects whenever a stream ends, unless the response is 204.
   if (position?.ended) return new Response(null, { status: 204 });
   const over = new AbortController();
   const stops = [limiter.acquire(caller), () => over.abort()];
@@ -77,7 +79,7 @@ function beginning({ offset, tail }: z.infer<typeof Query>) {
   return tail === undefined ? {} : { tail };
 }
 
-/** At the reader's pace: the log is on disk, and nothing of it waits here but a piece. */
+/** Sends the log as fast as the client reads it. Only one chunk is held in memory. */
 async function write(
   session: SessionHandle,
   stream: EventStream,
@@ -93,27 +95,29 @@ async function write(
   }
   if (!stream.isOpen || stopping.aborted) return;
   const info = session.info();
-  // Let go of by a gateway that closes: whoever reads goes on with the next one.
+  // The gateway is closing and the session is still running: the client resumes with the next instance.
   if (info.status === "running" || info.lingering) return stream.close();
   stream.push(eventText("end", { info }, logPositionText({ after, ended: true }, capture)));
   stream.close();
 }
 
-/** How far the reader of a log is, in each of its streams; `ended`: they were told of its end. */
+/** How far a client has read a log. */
 interface LogPosition {
+  /** Byte offset in each stream. */
   after: Partial<Record<StreamName, number>>;
+  /** Whether the client has received the `end` event. */
   ended: boolean;
 }
 
 const WRITTEN = /^(\d{1,15})(?:\.(\d{1,15}))?(-end)?$/;
 
-/** As the `id` of an event: `120` of a terminal or merged log, `120.4` of stdout and stderr. */
+/** Formats a position as an event id: `120` for a merged log, `120.4` for stdout and stderr. */
 function logPositionText({ after, ended }: LogPosition, capture: Capture): string {
   const offsets = capture === "merged" ? [after.output] : [after.stdout, after.stderr];
   return `${offsets.map((offset) => offset ?? 0).join(".")}${ended ? "-end" : ""}`;
 }
 
-/** Null: nobody here wrote that, or not about such a session. */
+/** Parses an event id; returns null when it is malformed or does not fit the session. */
 function parseLogPosition(text: string, capture: Capture): LogPosition | null {
   const [whole, first, second, end] = WRITTEN.exec(text) ?? [];
   if (whole === undefined || (second === undefined) !== (capture === "merged")) return null;

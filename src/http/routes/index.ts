@@ -15,7 +15,7 @@ import { tokenOperations } from "./tokens.ts";
 
 type Json = Record<string, unknown>;
 
-/** The description of everything the service can be asked, from the very schemas that requests are held to. */
+/** Builds the OpenAPI document from the schemas that requests are validated with. */
 function openApi(operations: readonly Operation[], version: string): Json {
   const paths: Record<string, Json> = {};
   const schemas: Record<string, unknown> = {};
@@ -29,7 +29,7 @@ function openApi(operations: readonly Operation[], version: string): Json {
     info: {
       title: "Sallyport",
       version,
-      description: "The gateway between AI agents and an operating system, over HTTP.",
+      description: "HTTP API of Sallyport, a gateway between AI agents and an operating system.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/" }],
@@ -37,12 +37,12 @@ function openApi(operations: readonly Operation[], version: string): Json {
     components: {
       schemas: { ...schemas, Error: error },
       securitySchemes: {
-        token: { type: "http", scheme: "bearer", description: "sallyport token create NAME --role ROLE" },
+        token: { type: "http", scheme: "bearer", description: "Token from `sallyport token create`" },
         page: {
           type: "apiKey",
           in: "cookie",
           name: "sallyport",
-          description: "From /v1/sign-in; together with its key in the header X-Sallyport-Key",
+          description: "Cookie from `POST /v1/sign-in`, together with the key in the header `X-Sallyport-Key`",
         },
       },
     },
@@ -64,7 +64,7 @@ function operationJson(operation: Operation, schemas: Record<string, unknown>): 
       ? { requestBody: { required: true, content: { "application/json": { schema: inputSchema(body) } } } }
       : {}),
     responses: {
-      [status]: { description: "Done", content: contentOf(response, schemas) },
+      [status]: { description: "Success", content: contentOf(response, schemas) },
       ...Object.fromEntries(refusals.map((code) => [code, REFUSED])),
       default: REFUSED,
     },
@@ -72,7 +72,7 @@ function operationJson(operation: Operation, schemas: Record<string, unknown>): 
 }
 
 const REFUSED = {
-  description: "Refused or failed; `error` says why, and what to do",
+  description: "Error; `error` has the cause and recovery hints",
   content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
 };
 
@@ -82,8 +82,20 @@ function tagOf(path: string): string {
 
 function pathParameters({ path }: Operation): Json[] {
   return [...path.matchAll(/:(\w+)/g)].map(([, name]) => {
-    return { name, in: "path", required: true, schema: { type: "string", maxLength: 256 } };
+    return {
+      name,
+      in: "path",
+      required: true,
+      description: parameterText(path),
+      schema: { type: "string", maxLength: 256 },
+    };
   });
+}
+
+function parameterText(path: string): string {
+  if (path.startsWith("/v1/sessions/")) return "Session id or name";
+  if (path.startsWith("/v1/approvals/")) return "Approval id";
+  return path.startsWith("/v1/tokens/") ? "Token id or name" : "Grant id";
 }
 
 function queryParameters({ query }: Operation): Json[] {
@@ -106,7 +118,7 @@ function inputSchema(schema: z.ZodType): Json {
   return rest;
 }
 
-/** What has a name stands once, under `components`. */
+/** Returns the content of a response. Schemas with an id are moved to `components`. */
 function contentOf(answer: z.ZodType | Media, schemas: Record<string, unknown>): Json {
   if ("media" in answer) return { [answer.media]: { schema: { type: "string", description: answer.description } } };
   const { $schema, $defs, ...rest } = z.toJSONSchema(answer, { io: "output", unrepresentable: "any" }) as Json;
@@ -119,7 +131,7 @@ function contentOf(answer: z.ZodType | Media, schemas: Record<string, unknown>):
   return { "application/json": { schema: { $ref: `#/components/schemas/${id}` } } };
 }
 
-/** Everything the service can be asked. */
+/** Returns all operations of the service. */
 export function operations(live: Pick<Live, "operations">): Operation[] {
   const all: Operation[] = [
     ...signInOperations,
@@ -140,10 +152,10 @@ export function operations(live: Pick<Live, "operations">): Operation[] {
       method: "GET",
       path: "/openapi.json",
       id: "describe",
-      summary: "This description",
+      summary: "Get the OpenAPI document",
       roles: "anyone",
       response: z.looseObject({}),
-      // Made when first asked for: most starts never are.
+      // Built on the first request.
       handle: ({ service }) => {
         description ??= openApi(all, service.version);
         return description;

@@ -7,29 +7,30 @@ import { type Operation, operation, READERS_AND_AGENT } from "../operation.ts";
 import { count, flag, integer, LogAnswer, shortText } from "../schemas.ts";
 import { attachment, streamResponse } from "../stream-response.ts";
 
-/** Of one read, and of all reads of one call: whoever looks through more goes on where it ended. */
+/** Bytes per read of the log. */
 const READ_BYTES = 1 << 20;
+/** Bytes searched per request. A client continues at `next`. */
 const CALL_BYTES = 32 << 20;
-/** Of the line that is shown. */
+/** Characters of a matching line that are returned. */
 const SHOWN = 400;
 
 interface SearchQuery {
   q: string;
-  /** `q` is a regular expression; otherwise a text, upper and lower case alike. */
+  /** Whether `q` is a regular expression; otherwise it is text, matched case-insensitively. */
   regex: boolean;
   stream?: LogQuery["stream"];
-  /** The offset to begin at. */
+  /** The byte offset to start at. */
   from: number;
   limit: number;
 }
 
 export interface Match {
-  /** Where its line begins, as offsets count in what was asked for. */
+  /** Byte offset of the start of the line, in the requested stream. */
   offset: number;
   text: string;
 }
 
-/** Looks for a text line by line, within bounds. `next` is where to go on; null: that was all there is so far. */
+/** Searches a bounded part of a log line by line. `next` is the offset to continue at; null at the end of the log. */
 async function searchLog(session: Session, query: SearchQuery): Promise<{ matches: Match[]; next: number | null }> {
   const { stream, from, limit } = query;
   const finder = finderOf(query);
@@ -51,13 +52,13 @@ async function searchLog(session: Session, query: SearchQuery): Promise<{ matche
 
 interface Piece {
   bytes: Buffer;
-  /** The offset of the byte at this place: what was dropped counts. */
+  /** Returns the offset in the log of a byte of the piece. Dropped bytes count. */
   offsetOf(place: number): number;
-  /** Where the next read begins. */
+  /** Offset of the next read. */
   end: number;
 }
 
-/** What was read up to its last whole line; a line that fills it all by itself is taken as it is. */
+/** Returns what was read up to the last complete line. A single line that fills the whole read is taken as it is. */
 function pieceOf({ chunks, nextOffset }: LogSlice, isLast: boolean): Piece {
   const all = Buffer.concat(chunks.map(({ bytes }) => bytes));
   const lastBreak = all.lastIndexOf(10);
@@ -68,13 +69,13 @@ function pieceOf({ chunks, nextOffset }: LogSlice, isLast: boolean): Piece {
     if (chunk.dropped > 0) gaps.push({ place, dropped: chunk.dropped });
     place += chunk.bytes.length;
   }
-  // From the end: that offset is known, whatever lies before it.
+  // Counted back from the end, whose offset is known.
   const offsetOf = (wanted: number) =>
     nextOffset - (all.length - wanted) - gaps.reduce((sum, gap) => sum + (gap.place > wanted ? gap.dropped : 0), 0);
   return { bytes, offsetOf, end: bytes.length === all.length ? nextOffset : offsetOf(bytes.length) };
 }
 
-/** From where on, to where the next match stands; -1: nowhere. */
+/** Returns the index of the next match at or after `from`; -1 if there is none. */
 type Finder = (text: string, from: number) => number;
 
 function finderOf({ q, regex }: SearchQuery): (text: string) => Finder {
@@ -82,7 +83,7 @@ function finderOf({ q, regex }: SearchQuery): (text: string) => Finder {
     const wanted = q.toLowerCase();
     return (text) => {
       const lower = text.toLowerCase();
-      // Where lower case is longer, places would not fit: then the exact text is looked for.
+      // Lower-casing can change the length of the text. Indexes would be wrong then, so the exact text is searched.
       return lower.length === text.length
         ? (_, from) => lower.indexOf(wanted, from)
         : (_, from) => text.indexOf(q, from);
@@ -96,7 +97,10 @@ function finderOf({ q, regex }: SearchQuery): (text: string) => Finder {
   };
 }
 
-/** A line break is the same byte in every text, so lines are counted in both: what is no UTF-8 moves nothing. */
+/**
+ * Yields the lines that match. Line breaks are located in the text and in the bytes, so that offsets are correct even
+ * if the log is not valid UTF-8.
+ */
 function* matchingLines(
   { bytes, offsetOf }: Piece,
   finder: (text: string) => Finder,
@@ -133,23 +137,23 @@ const MAX_BYTES = 1 << 20;
 const DEFAULT_BYTES = 256 << 10;
 const MAX_MATCHES = 1000;
 
-const Stream = z.enum(["stdout", "stderr", "merged"]);
+const Stream = z.enum(["stdout", "stderr", "merged"]).describe("Stream to read (default: merged)");
 
 export const logOperations: readonly Operation[] = [
   operation({
     method: "GET",
     path: "/v1/sessions/:id/logs",
     id: "readLogs",
-    summary: "A piece of what a session wrote, by offset or by lines",
+    summary: "Read the log of a session",
     roles: READERS_AND_AGENT,
     query: z.strictObject({
       stream: Stream.optional(),
-      offset: count().optional(),
-      limit: count(MAX_BYTES).optional(),
-      tail: count(100_000).optional(),
-      fromLine: integer().optional(),
-      toLine: integer().optional(),
-      sinceMs: count().optional(),
+      offset: count().optional().describe("Byte offset to start at"),
+      limit: count(MAX_BYTES).optional().describe("Maximum number of bytes (default: 262144)"),
+      tail: count(100_000).optional().describe("Only this many of the last lines"),
+      fromLine: integer().optional().describe("First line, from 1; a negative number counts from the end"),
+      toLine: integer().optional().describe("Last line, inclusive"),
+      sinceMs: count().optional().describe("Only output since this time, in milliseconds since the epoch"),
     }),
     response: LogAnswer,
     handle: async ({ gateway, params, query }) => {
@@ -161,10 +165,14 @@ export const logOperations: readonly Operation[] = [
     method: "GET",
     path: "/v1/sessions/:id/logs/raw",
     id: "downloadLogs",
-    summary: "What a session wrote, byte for byte",
+    summary: "Download the log of a session",
     roles: READERS_AND_AGENT,
-    query: z.strictObject({ stream: Stream.optional(), offset: count().optional(), limit: count().optional() }),
-    response: { media: "text/plain", description: "The bytes as they were written; what was dropped is left out" },
+    query: z.strictObject({
+      stream: Stream.optional(),
+      offset: count().optional().describe("Byte offset to start at"),
+      limit: count().optional().describe("Maximum number of bytes"),
+    }),
+    response: { media: "text/plain", description: "The output as written, without dropped bytes" },
     handle: async ({ gateway, params, query }) => {
       const session = await gateway.find(params.id ?? "");
       return streamResponse(bytesOf(session, query), attachment(`${session.name}.log`, "text/plain; charset=utf-8"));
@@ -174,18 +182,28 @@ export const logOperations: readonly Operation[] = [
     method: "GET",
     path: "/v1/sessions/:id/search",
     id: "searchLogs",
-    summary: "Where a text stands in what a session wrote; looks through so much at a time and says where to go on",
+    summary: "Search the log of a session",
     roles: READERS_AND_AGENT,
     query: z.strictObject({
-      q: shortText().min(1),
-      regex: flag().optional(),
+      q: shortText().min(1).describe("Text to find, case-insensitive"),
+      regex: flag().optional().describe("Treat `q` as a regular expression"),
       stream: Stream.optional(),
-      from: count().optional(),
-      limit: count(MAX_MATCHES).optional(),
+      from: count().optional().describe("Byte offset to start at (default: 0)"),
+      limit: count(MAX_MATCHES).optional().describe("Maximum number of matches (default: 100)"),
     }),
     response: z.object({
-      matches: z.array(z.object({ offset: z.int(), text: z.string() })),
-      next: z.int().nullable().describe("Where to go on; null: that was all there is so far"),
+      matches: z
+        .array(
+          z.object({
+            offset: z.int().describe("Byte offset of the start of the line"),
+            text: z.string().describe("The line, possibly shortened"),
+          }),
+        )
+        .describe("Matching lines"),
+      next: z
+        .int()
+        .nullable()
+        .describe("Byte offset to continue at, because a request searches at most 32 MiB; null at the end of the log"),
     }),
     handle: async ({ gateway, params, query: { from = 0, limit = 100, regex = false, ...rest } }) =>
       searchLog(await gateway.find(params.id ?? ""), { ...rest, from, limit, regex }),
@@ -203,7 +221,7 @@ function logAnswer({ chunks, nextOffset, totalBytes, droppedBytes, totalLines }:
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** A chunk as JSON: its text, or its bytes where they are none. */
+/** Returns a chunk as JSON, with base64 instead of text if it is not valid UTF-8. */
 export function logPiece({ stream, offset, bytes, dropped, timeMs }: LogChunk) {
   const place = { stream, offset, dropped, timeMs };
   try {

@@ -3,78 +3,89 @@ import { type Operation, operation, READERS } from "../operation.ts";
 import { count } from "../schemas.ts";
 import type { Service } from "../service.ts";
 
-/** The looks at a machine start programs: those who ask within this time share them. */
+/** How long a report is reused. The checks start programs, so they do not run for every request. */
 const REPORT_CACHE_MS = 10_000;
 
 const Finding = z.object({
-  name: z.string(),
-  status: z.enum(["ok", "warn", "fail"]),
-  message: z.string(),
-  fix: z.string().nullable(),
+  name: z.string().describe("Name of the check"),
+  status: z.enum(["ok", "warn", "fail"]).describe("Result of the check"),
+  message: z.string().describe("What was found"),
+  fix: z.string().nullable().describe("How to fix a warning or failure"),
 });
 
 const Item = z.object({
-  id: z.int(),
-  key: z.string(),
-  type: z.string(),
-  priority: z.enum(["HIGH", "NORMAL", "LOW"]),
-  payload: z.looseObject({}),
-  state: z.enum(["pending", "claimed", "done"]),
-  createdAt: z.string(),
-  dueAt: z.string(),
-  attempts: z.int(),
-  worker: z.string().nullable(),
-  note: z.string().nullable(),
-  doneAt: z.string().nullable(),
+  id: z.int().describe("Work item id"),
+  key: z.string().describe("Idempotency key"),
+  type: z.string().describe("Type of the work item"),
+  priority: z.enum(["HIGH", "NORMAL", "LOW"]).describe("Priority"),
+  payload: z.looseObject({}).describe("Data of the work item"),
+  state: z.enum(["pending", "claimed", "done"]).describe("State"),
+  createdAt: z.string().describe("When the item was created (ISO 8601)"),
+  dueAt: z.string().describe("When the item may be claimed, or when the lease of a claimed one ends (ISO 8601)"),
+  attempts: z.int().describe("Number of times the item was claimed"),
+  worker: z.string().nullable().describe("Worker that claimed the item last"),
+  note: z.string().nullable().describe("Why the item was last returned to the queue"),
+  doneAt: z.string().nullable().describe("When the item was completed (ISO 8601)"),
 });
 
-const Agent = z.object({ name: z.string(), running: z.int(), total: z.int(), lastSeenAt: z.string() });
+const Agent = z.object({
+  name: z.string().describe("Agent name"),
+  running: z.int().describe("Number of running sessions"),
+  total: z.int().describe("Number of all sessions"),
+  lastSeenAt: z.string().describe("When the agent last started a session (ISO 8601)"),
+});
 
 export const overviewOperations: readonly Operation[] = [
   operation({
     method: "GET",
     path: "/v1/work",
     id: "listWork",
-    summary: "What waits to be done, such as exit callbacks",
+    summary: "List work items",
     roles: READERS,
     query: z.strictObject({
-      state: z.enum(["open", "pending", "claimed", "done", "all"]).optional(),
-      limit: count(1000).optional(),
+      state: z
+        .enum(["open", "pending", "claimed", "done", "all"])
+        .optional()
+        .describe("Only items in this state; `open` is pending or claimed (default: open)"),
+      limit: count(1000).optional().describe("Maximum number of items (default: 100)"),
     }),
-    response: z.object({ items: z.array(Item) }),
+    response: z.object({ items: z.array(Item).describe("Matching work items") }),
     handle: ({ gateway, query: { state = "open", limit = 100 } }) => ({ items: gateway.work.list({ state, limit }) }),
   }),
   operation({
     method: "GET",
     path: "/v1/agents",
     id: "listAgents",
-    summary: "The agents that have sessions",
+    summary: "List agents that have sessions",
     roles: READERS,
-    response: z.object({ agents: z.array(Agent) }),
+    response: z.object({ agents: z.array(Agent).describe("Agents") }),
     handle: ({ gateway }) => ({ agents: gateway.agents() }),
   }),
   operation({
     method: "GET",
     path: "/v1/machine",
     id: "machine",
-    summary: "Whether this machine can do what Sallyport promises, as `sallyport doctor` finds",
+    summary: "Check this host, like `sallyport doctor`",
     roles: READERS,
-    response: z.object({ ok: z.boolean(), findings: z.array(Finding) }),
+    response: z.object({
+      ok: z.boolean().describe("Whether no check failed"),
+      findings: z.array(Finding).describe("Results of all checks"),
+    }),
     handle: ({ service }) => machineReport(service),
   }),
 ];
 
-const looks = new WeakMap<Service, { atMs: number; report: Promise<unknown> }>();
+const reports = new WeakMap<Service, { atMs: number; report: Promise<unknown> }>();
 
 function machineReport(service: Service): Promise<unknown> {
   const nowMs = performance.now();
-  let look = looks.get(service);
-  if (!look || nowMs - look.atMs > REPORT_CACHE_MS) {
-    look = { atMs: nowMs, report: examine(service) };
-    looks.set(service, look);
-    look.report.catch(() => looks.delete(service));
+  let cached = reports.get(service);
+  if (!cached || nowMs - cached.atMs > REPORT_CACHE_MS) {
+    cached = { atMs: nowMs, report: examine(service) };
+    reports.set(service, cached);
+    cached.report.catch(() => reports.delete(service));
   }
-  return look.report;
+  return cached.report;
 }
 
 async function examine({ gateway }: Service): Promise<unknown> {

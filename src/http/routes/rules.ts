@@ -15,35 +15,38 @@ const MAX_TRIED = 50;
 const DEFAULT_AGENT = "default";
 
 const NewRule = z.strictObject({
-  agent: shortText(128).min(1).optional().describe("Whose commands it is about"),
-  command: z.array(z.string().max(4096)).min(1).max(256).describe("The program and its arguments, as a list"),
-  cwd: shortText(4096).optional().describe("Only in this folder; the workspace when left out"),
+  agent: shortText(128).min(1).optional().describe("Agent the grant applies to (default: default)"),
+  command: z.array(z.string().max(4096)).min(1).max(256).describe("Program and arguments"),
+  cwd: shortText(4096).optional().describe("Working directory the grant applies to (default: the workspace)"),
   args: z
     .array(z.string().min(1).max(4096))
     .max(256)
     .optional()
-    .describe("One pattern per argument instead of these exact ones"),
-  expiresMs: milliseconds.min(1).optional().describe("From now; for good when left out"),
+    .describe("One pattern per argument, instead of exactly these arguments"),
+  expiresMs: milliseconds.min(1).optional().describe("Duration of the grant in milliseconds; no expiry when omitted"),
 });
 
 const loose = z.looseObject({});
 const Policy = z
   .object({
-    security: z.enum(["deny", "allowlist", "full"]),
-    ask: z.enum(["off", "on-miss", "always"]),
-    sandbox: z.string(),
-    rules: z.array(loose),
-    allowlist: z.array(loose),
-    safeBins: z.array(z.string()).nullable(),
-    allowDenied: z.array(z.string()),
+    security: z.enum(["deny", "allowlist", "full"]).describe("Commands that may run at all"),
+    ask: z.enum(["off", "on-miss", "always"]).describe("When approval is required"),
+    sandbox: z.string().describe("Default sandbox profile"),
+    rules: z.array(loose).describe("Configured rules"),
+    allowlist: z.array(loose).describe("Allowlist entries"),
+    safeBins: z
+      .array(z.string())
+      .nullable()
+      .describe("Text filters that need no allowlist entry; null for all built-in ones"),
+    allowDenied: z.array(z.string()).describe("Ids of built-in denials that are switched off"),
   })
   .meta({ id: "Policy" });
 
 const BuiltIn = z.object({
-  id: z.string(),
-  tier: z.enum(["blocked", "deny"]),
-  message: z.string(),
-  suggestion: z.string(),
+  id: z.string().describe("Rule id"),
+  tier: z.enum(["blocked", "deny"]).describe("Permanent block, or a denial that the operator can lift"),
+  message: z.string().describe("What the rule matches"),
+  suggestion: z.string().describe("A safe alternative"),
 });
 
 const builtIn = RULES.map(({ id, tier, message, suggestion }) => ({ id, tier, message, suggestion }));
@@ -53,10 +56,14 @@ export const ruleOperations: readonly Operation[] = [
     method: "GET",
     path: "/v1/rules",
     id: "listRules",
-    summary: "What is allowed, asked about and forbidden: configured rules, grants, and what is built in",
+    summary: "List configured rules, grants and built-in rules",
     roles: READERS,
-    query: z.strictObject({ agent: shortText(128).min(1).optional() }),
-    response: z.object({ configured: Policy, grants: z.array(GrantSchema), builtIn: z.array(BuiltIn) }),
+    query: z.strictObject({ agent: shortText(128).min(1).optional().describe("Show the policy of this agent") }),
+    response: z.object({
+      configured: Policy,
+      grants: z.array(GrantSchema).describe("Standing grants"),
+      builtIn: z.array(BuiltIn).describe("Built-in rules"),
+    }),
     handle: ({ service, caller, query: { agent } }) => {
       const gateway = gatewayOf(service, caller, agent);
       return { configured: gateway.policy, grants: gateway.approvals.grants.list({ agent }), builtIn };
@@ -66,10 +73,10 @@ export const ruleOperations: readonly Operation[] = [
     method: "POST",
     path: "/v1/rules",
     id: "addRule",
-    summary: "Allow a command for good, held to the same conditions as a yes to a request",
+    summary: "Create a grant",
     roles: OPERATORS,
     body: NewRule,
-    response: z.object({ grants: z.array(GrantSchema) }),
+    response: z.object({ grants: z.array(GrantSchema).describe("Grants that were created") }),
     handle: ({ service, gateway, caller: { name, channel }, body }) => {
       const { agent = DEFAULT_AGENT } = body;
       const made = { agent, identity: null, scope: scopeOf(body), who: name, channel, approval: null };
@@ -81,13 +88,25 @@ export const ruleOperations: readonly Operation[] = [
     method: "POST",
     path: "/v1/rules/try",
     id: "tryRule",
-    summary: "Which of these commands such a rule would let through; nothing is run, nothing is added",
+    summary: "Test a grant against example commands without creating it",
     roles: READERS,
-    body: z.strictObject({ rule: NewRule, commands: z.array(z.string().min(1).max(65_536)).max(MAX_TRIED) }),
+    body: z.strictObject({
+      rule: NewRule.describe("The grant to test"),
+      commands: z.array(z.string().min(1).max(65_536)).max(MAX_TRIED).describe("Example commands; they are not run"),
+    }),
     response: z.object({
-      problem: z.string().nullable().describe("Why there can be no such rule"),
-      covers: z.array(z.looseObject({})),
-      results: z.array(z.object({ command: z.string(), covered: z.boolean(), verdict: z.string(), why: z.string() })),
+      problem: z.string().nullable().describe("Why the grant cannot be created; null if it can"),
+      covers: z.array(z.looseObject({})).describe("What the grant would allow"),
+      results: z
+        .array(
+          z.object({
+            command: z.string().describe("The example command"),
+            covered: z.boolean().describe("Whether the grant would allow it"),
+            verdict: z.string().describe("Verdict without the grant"),
+            why: z.string().describe("Explanation of the result"),
+          }),
+        )
+        .describe("One result per example command"),
     }),
     handle: ({ service, caller, body: { rule, commands } }) => {
       const gateway = gatewayOf(service, caller, rule.agent);
@@ -101,7 +120,7 @@ export const ruleOperations: readonly Operation[] = [
     method: "DELETE",
     path: "/v1/rules/:id",
     id: "removeRule",
-    summary: "Take back what was allowed for good. What is configured is changed in its file",
+    summary: "Revoke a grant",
     roles: OPERATORS,
     response: GrantSchema,
     handle: ({ gateway, params, caller: { name, channel } }) =>
@@ -111,27 +130,40 @@ export const ruleOperations: readonly Operation[] = [
     method: "POST",
     path: "/v1/check",
     id: "check",
-    summary: "Judge a command without running it; with modes also what each mode would make of it",
+    summary: "Check a command against the policy without running it",
     roles: [...READERS, "agent"],
     body: z.strictObject({
       command: z
         .string()
         .min(1)
-        .max(1 << 20),
-      args: z.array(z.string().max(65_536)).max(4096).optional(),
-      cwd: shortText(4096).optional(),
-      security: z.enum(["deny", "allowlist", "full"]).optional(),
-      ask: z.enum(["off", "on-miss", "always"]).optional(),
-      sandbox: z.enum(["off", "read-only", "workspace-write", "isolated"]).optional(),
-      agent: shortText(128).min(1).optional().describe("By whose settings; for persons only"),
-      modes: z.boolean().optional(),
+        .max(1 << 20)
+        .describe("Shell text, or the program when `args` is given"),
+      args: z.array(z.string().max(65_536)).max(4096).optional().describe("Arguments of a program without a shell"),
+      cwd: shortText(4096).optional().describe("Working directory (default: the workspace)"),
+      security: z.enum(["deny", "allowlist", "full"]).optional().describe("Check with this mode instead"),
+      ask: z.enum(["off", "on-miss", "always"]).optional().describe("Check with this mode instead"),
+      sandbox: z
+        .enum(["off", "read-only", "workspace-write", "isolated"])
+        .optional()
+        .describe("Check with this sandbox profile instead"),
+      agent: shortText(128).min(1).optional().describe("Use the policy of this agent; not available to agents"),
+      modes: z.boolean().optional().describe("Include the verdict in each mode"),
     }),
     response: VerdictSchema.extend({
       modes: z
-        .array(z.object({ security: z.string(), ask: z.string(), verdict: z.string() }))
+        .array(
+          z.object({
+            security: z.string().describe("Security mode"),
+            ask: z.string().describe("Ask mode"),
+            verdict: z.string().describe("Verdict in these modes"),
+          }),
+        )
         .optional()
-        .describe("Where asked for"),
-      unknowns: z.array(z.object({ span: Span, why: z.string() })).optional(),
+        .describe("Verdict in each mode, if requested"),
+      unknowns: z
+        .array(z.object({ span: Span, why: z.string().describe("Why it is unknown") }))
+        .optional()
+        .describe("Parts of the command that cannot be analyzed"),
     }).meta({ id: "CheckAnswer" }),
     handle: ({ service, caller, body: { command, args, agent, modes, ...options } }) => {
       const gateway = gatewayOf(service, caller, agent);
@@ -172,12 +204,12 @@ function tried(
   { workspace, cwd }: { workspace: string; cwd: string | undefined },
 ) {
   const verdict = gateway.check(command, cwd === undefined ? {} : { cwd });
-  const told = { command, verdict: verdict.verdict };
+  const result = { command, verdict: verdict.verdict };
   if (verdict.verdict === "blocked" || verdict.verdict === "deny") {
-    return { ...told, covered: false, why: verdict.reasons[0]?.message ?? "It is forbidden." };
+    return { ...result, covered: false, why: verdict.reasons[0]?.message ?? "The policy denies this command." };
   }
   const found = grantable(verdict, { workspace });
-  if (!found.ok) return { ...told, covered: false, why: `Nothing like it can be allowed for good: ${found.why}.` };
+  if (!found.ok) return { ...result, covered: false, why: `A grant cannot allow this command: ${found.why}.` };
   const covered = found.commands.every((wanted) => targets.some((target) => wouldCover(target, scope, wanted)));
-  return { ...told, covered, why: covered ? "It would be let through." : "It is another command." };
+  return { ...result, covered, why: covered ? "Allowed by this grant." : "Not covered by this grant." };
 }

@@ -6,18 +6,20 @@ import { OPERATORS_AND_AGENT, type Operation, operation, READERS_AND_AGENT } fro
 import { count, flag, RecordedVerdict, RunResultSchema, shortText, waitTime } from "../schemas.ts";
 
 const MAX_LISTED = 1000;
-/** A person answers within this time, or the answer is `pending`: ask again with the same request. */
+/** Default time to wait for approval. The response is `pending` after that; the client repeats the same request. */
 const APPROVAL_TIMEOUT_MS = 30_000;
-/** `stdin: { text }` may be 8 MiB, and JSON writes some characters with six. */
+/** `stdin: { text }` may be 8 MiB, and JSON escapes some characters with six bytes. */
 const MAX_RUN_BODY = 50 << 20;
 
 const runOptions = {
-  background: z.boolean().optional().describe("Answer as soon as it has started"),
-  yieldMs: waitTime.optional().describe("Carry on in the background after so long; the answer is `running`"),
+  background: z.boolean().optional().describe("Respond as soon as the command has started"),
+  yieldMs: waitTime
+    .optional()
+    .describe("Continue in the background after this many milliseconds; the status is `running` then"),
   approvalTimeoutMs: waitTime
     .optional()
-    .describe(`How long to wait for a person's approval; default ${APPROVAL_TIMEOUT_MS}`),
-  agent: shortText(128).min(1).optional().describe("On whose behalf; for persons only"),
+    .describe(`Time to wait for approval, in milliseconds (default: ${APPROVAL_TIMEOUT_MS})`),
+  agent: shortText(128).min(1).optional().describe("Run the command as this agent; not available to agents"),
 };
 
 export const sessionOperations: readonly Operation[] = [
@@ -25,7 +27,7 @@ export const sessionOperations: readonly Operation[] = [
     method: "GET",
     path: "/v1/sessions",
     id: "listSessions",
-    summary: "Sessions, the newest first",
+    summary: "List sessions, newest first",
     roles: READERS_AND_AGENT,
     query: z.strictObject({
       status: z
@@ -34,20 +36,22 @@ export const sessionOperations: readonly Operation[] = [
         .transform((text) => text.split(","))
         .pipe(z.array(Status))
         .optional()
-        .meta({ type: "string", description: "One or several, with commas between" }),
-      agent: shortText(128).optional(),
-      live: flag().optional(),
-      limit: count(MAX_LISTED).optional(),
-      before: shortText(64).optional(),
-      q: shortText().optional(),
-      others: flag().optional().describe("Only what other gateways of the fleet have run"),
+        .meta({ type: "string", description: "Only sessions with one of these statuses, separated by commas" }),
+      agent: shortText(128).optional().describe("Only sessions of this agent"),
+      live: flag().optional().describe("Only sessions with running processes"),
+      limit: count(MAX_LISTED).optional().describe("Maximum number of sessions (default: 100)"),
+      before: shortText(64).optional().describe("Only sessions older than this one, by session id"),
+      q: shortText().optional().describe("Text to find in the session"),
+      others: flag().optional().describe("Only sessions of other gateways of the fleet"),
     }),
     response: z.object({
-      sessions: z.array(SessionSchema),
-      next: z.string().nullable(),
-      total: z.int().describe("All that match, these and what comes after them"),
-      fleet: z.boolean().describe("Other gateways' sessions are among them"),
-      warnings: z.array(z.string()).describe("What may be missing: workers that gave no answer"),
+      sessions: z.array(SessionSchema).describe("Matching sessions"),
+      next: z.string().nullable().describe("Value of `before` for the next page; null at the end"),
+      total: z.int().describe("Number of matching sessions from this page on"),
+      fleet: z.boolean().describe("Whether sessions of other gateways are included"),
+      warnings: z
+        .array(z.string())
+        .describe("Sessions that may be missing, such as those of workers that did not respond"),
     }),
     handle: ({ gateway, query: { q, limit = 100, ...rest } }) =>
       gateway.sessions({ ...rest, limit, ...(q ? { text: q } : {}) }),
@@ -56,7 +60,7 @@ export const sessionOperations: readonly Operation[] = [
     method: "POST",
     path: "/v1/sessions",
     id: "run",
-    summary: "Run a command, in the foreground or as a background session",
+    summary: "Run a command in the foreground or background",
     roles: OPERATORS_AND_AGENT,
     body: RunRequest.extend(runOptions),
     checkedBody: z.looseObject(runOptions),
@@ -74,18 +78,18 @@ export const sessionOperations: readonly Operation[] = [
     method: "GET",
     path: "/v1/sessions/:id",
     id: "getSession",
-    summary: "Everything known about a session",
+    summary: "Get a session",
     roles: READERS_AND_AGENT,
     response: SessionSchema.extend({
-      verdict: RecordedVerdict.nullable(),
-      approval: z.looseObject({}).nullable(),
+      verdict: RecordedVerdict.nullable().describe("Verdict on the command"),
+      approval: z.looseObject({}).nullable().describe("The approval request; null if none, or if it was deleted"),
     }).meta({ id: "SessionDetails" }),
     handle: async ({ gateway, params }) => {
       const session = await gateway.find(params.id ?? "");
       const [entry] = gateway.audit.search({ session: session.id, kind: "run", limit: 1 });
       const { verdict, rules, programs, approval } = (entry?.detail ?? {}) as Recorded;
-      const judged = verdict === undefined ? null : { verdict, rules: rules ?? [], programs: programs ?? [] };
-      return { ...session.info(), verdict: judged, approval: approval ? found(gateway, approval) : null };
+      const recorded = verdict === undefined ? null : { verdict, rules: rules ?? [], programs: programs ?? [] };
+      return { ...session.info(), verdict: recorded, approval: approval ? found(gateway, approval) : null };
     },
   }),
 ];
@@ -97,7 +101,7 @@ interface Recorded {
   approval?: string;
 }
 
-/** Settled ones are forgotten after a while. */
+/** Returns an approval, or null: decided ones are deleted after a while. */
 function found({ approvals }: { approvals: { get(id: string): unknown } }, id: string): unknown {
   try {
     return approvals.get(id);

@@ -16,7 +16,7 @@ interface Made {
   lastsMs: number;
 }
 
-/** Lets somebody in who shows the secret of a link, which is used up, or a token. Null: it is neither. */
+/** Creates a sign-in from the secret of a link, which can be used once, or from a token. Null if it is neither. */
 function createSignIn(service: Service, secret: string): Made | null {
   const { signIns, gateway } = service;
   const found = byLink(service, secret) ?? byToken(service, secret);
@@ -50,7 +50,7 @@ function byLink({ signIns }: Service, secret: string): Found | null {
   return link && { ...link, agent: "", token: null, by: "link", lastsMs: SIGN_IN_MS };
 }
 
-/** No longer than the token itself. */
+/** A sign-in with a token does not outlast the token. */
 function byToken({ tokens }: Service, secret: string): Found | null {
   const token = tokens.verify(secret);
   if (!token) return null;
@@ -61,15 +61,15 @@ function byToken({ tokens }: Service, secret: string): Found | null {
 
 const Me = z
   .object({
-    name: z.string(),
-    role: z.enum(TOKEN_ROLES),
-    agent: z.string().nullable(),
-    expiresAt: z.string().nullable(),
-    version: z.string(),
+    name: z.string().describe("Name of the token or person"),
+    role: z.enum(TOKEN_ROLES).describe("Role"),
+    agent: z.string().nullable().describe("Agent that the token acts as; null for a person"),
+    expiresAt: z.string().nullable().describe("When the token or sign-in expires (ISO 8601)"),
+    version: z.string().describe("Version of Sallyport"),
   })
   .meta({ id: "Me" });
 
-/** Anybody may send it: room for the secret, and no more. */
+/** Small, because unauthenticated clients can send it. */
 const MAX_SIGN_IN_BODY = 8 << 10;
 
 const me = (
@@ -84,7 +84,7 @@ export const signInOperations: readonly Operation[] = [
     method: "GET",
     path: "/v1/me",
     id: "me",
-    summary: "Who you are to the service",
+    summary: "Get the caller's name and role",
     roles: READERS_AND_AGENT,
     response: Me,
     handle: ({ caller, service }) => me(caller, service),
@@ -93,14 +93,15 @@ export const signInOperations: readonly Operation[] = [
     method: "POST",
     path: "/v1/sign-in",
     id: "signIn",
-    summary: "Sign in with the secret of a link, or with a token",
+    summary: "Sign in with a one-time link or a token",
     roles: "anyone",
-    body: z.strictObject({ secret: z.string().min(1).max(512) }),
+    body: z.strictObject({ secret: z.string().min(1).max(512).describe("Secret of the link, or token") }),
     maxBodyBytes: MAX_SIGN_IN_BODY,
-    response: Me.extend({ key: z.string().describe("To be sent as X-Sallyport-Key with every further request") }),
+    response: Me.extend({ key: z.string().describe("Key to send as `X-Sallyport-Key` with every further request") }),
     handle: ({ service, body, request }) => {
       const address = request.socket.remoteAddress ?? "";
-      // The secret counts before the address: commands of this machine share the operator's, and must not lock them out.
+      // A valid secret is accepted even from a rate-limited address: commands on this machine share the operator's
+      // address and must not lock the operator out.
       const made = createSignIn(service, body.secret);
       if (!made) throw refusal(service, address);
       const { signIn, cookie, key, lastsMs } = made;
@@ -113,7 +114,7 @@ export const signInOperations: readonly Operation[] = [
     method: "POST",
     path: "/v1/sign-out",
     id: "signOut",
-    summary: "End this sign-in",
+    summary: "Sign out",
     roles: READERS_AND_AGENT,
     response: z.object({}),
     handle: ({ service, caller, gateway }) => {
@@ -126,7 +127,10 @@ export const signInOperations: readonly Operation[] = [
   }),
 ];
 
-/** A wrong secret is slowed down, and written down: the first of an address, then one each minute with their number. */
+/**
+ * Returns the error for a wrong secret and applies the rate limit. Failures are recorded in the audit log: the first of
+ * an address at once, then their number at most once a minute.
+ */
 function refusal({ signInLimiter, gateway }: Service, address: string): HttpError {
   const failures = signInLimiter.toReport(address);
   if (failures !== null) gateway.audit.append(failedEntry(address, failures));
@@ -144,12 +148,12 @@ function failedEntry(address: string, attempts: number) {
     actor: address,
     channel: "console",
     outcome: "refused",
-    summary: `${attempts === 1 ? "a wrong secret" : `${attempts} wrong secrets`} from ${address || "nowhere"}`,
+    summary: `${attempts === 1 ? "a wrong secret" : `${attempts} wrong secrets`} from ${address || "an unknown address"}`,
     detail: { address, attempts },
   };
 }
 
-/** Strict: no other site can have it sent. HttpOnly: no script can read it. */
+/** `SameSite=Strict` keeps other sites from sending the cookie, `HttpOnly` keeps scripts from reading it. */
 function sessionCookie({ secure }: Service, value: string, seconds: number): string {
   return generateCookie(COOKIE, value, { path: "/", maxAge: seconds, httpOnly: true, secure, sameSite: "Strict" });
 }

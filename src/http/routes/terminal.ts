@@ -6,25 +6,36 @@ import { attachment, streamResponse } from "../stream-response.ts";
 
 const Screen = z
   .looseObject({
-    columns: z.int(),
-    rows: z.int(),
-    lines: z.array(z.string()),
-    cursor: z.object({ column: z.int(), row: z.int(), visible: z.boolean() }),
-    title: z.string(),
-    alternate: z.boolean(),
-    modes: z.object({ applicationCursor: z.boolean(), bracketedPaste: z.boolean() }),
-    offset: z.int(),
-    scrollback: z.array(z.string()).optional(),
+    columns: z.int().describe("Width in columns"),
+    rows: z.int().describe("Height in rows"),
+    lines: z.array(z.string()).describe("Text of each row, without trailing blanks"),
+    cursor: z
+      .object({
+        column: z.int().describe("Column, from 0"),
+        row: z.int().describe("Row, from 0"),
+        visible: z.boolean().describe("Whether the cursor is visible"),
+      })
+      .describe("Cursor"),
+    title: z.string().describe("Window title set by the program"),
+    alternate: z.boolean().describe("Whether a full-screen program uses the alternate screen"),
+    modes: z
+      .object({
+        applicationCursor: z.boolean().describe("Application cursor keys"),
+        bracketedPaste: z.boolean().describe("Bracketed paste"),
+      })
+      .describe("Terminal modes set by the program"),
+    offset: z.int().describe("Byte offset in the log that the screen corresponds to"),
+    scrollback: z.array(z.string()).optional().describe("Lines that scrolled off the screen, if requested"),
   })
   .meta({ id: "Screen" });
 
 const Process = z.object({
-  pid: z.int(),
-  ppid: z.int(),
-  state: z.string(),
-  command: z.string(),
-  cpuMs: z.number(),
-  memoryBytes: z.number(),
+  pid: z.int().describe("Process id"),
+  ppid: z.int().describe("Process id of the parent"),
+  state: z.string().describe("Process state, such as `R` or `S`"),
+  command: z.string().describe("Command line"),
+  cpuMs: z.number().describe("CPU time in milliseconds"),
+  memoryBytes: z.number().describe("Resident memory in bytes"),
 });
 
 export const terminalOperations: readonly Operation[] = [
@@ -32,9 +43,12 @@ export const terminalOperations: readonly Operation[] = [
     method: "GET",
     path: "/v1/sessions/:id/screen",
     id: "screen",
-    summary: "What a person at a session's terminal would see",
+    summary: "Get the terminal screen of a session",
     roles: READERS_AND_AGENT,
-    query: z.strictObject({ attributes: flag().optional(), scrollback: flag().optional() }),
+    query: z.strictObject({
+      attributes: flag().optional().describe("Include colours and text styles"),
+      scrollback: flag().optional().describe("Include lines that scrolled off the screen"),
+    }),
     response: Screen,
     handle: async ({ gateway, params, query }) => (await gateway.find(params.id ?? "")).screen(query),
   }),
@@ -42,10 +56,10 @@ export const terminalOperations: readonly Operation[] = [
     method: "GET",
     path: "/v1/sessions/:id/picture",
     id: "picture",
-    summary: "The screen of a session's terminal as an SVG image",
+    summary: "Get the terminal screen of a session as an image",
     roles: READERS_AND_AGENT,
-    query: z.strictObject({ format: z.literal("svg").optional() }),
-    response: { media: "image/svg+xml", description: "The screen as SVG text" },
+    query: z.strictObject({ format: z.literal("svg").optional().describe("Image format (default: svg)") }),
+    response: { media: "image/svg+xml", description: "SVG image of the screen" },
     handle: async ({ gateway, params, query: { format = "svg" } }) => {
       const picture = await (await gateway.find(params.id ?? "")).picture(format);
       return new Response(new Uint8Array(picture), { headers: { "content-type": "image/svg+xml" } });
@@ -55,9 +69,9 @@ export const terminalOperations: readonly Operation[] = [
     method: "GET",
     path: "/v1/sessions/:id/recording",
     id: "recording",
-    summary: "What a session wrote to its terminal, with its times: an asciicast of version 2",
+    summary: "Download the terminal recording of a session",
     roles: READERS_AND_AGENT,
-    response: { media: "application/x-asciicast", description: "One JSON line each" },
+    response: { media: "application/x-asciicast", description: "Recording in asciicast format, version 2" },
     handle: async ({ gateway, params }) => {
       const session = await gateway.find(params.id ?? "");
       return streamResponse(
@@ -70,9 +84,12 @@ export const terminalOperations: readonly Operation[] = [
     method: "GET",
     path: "/v1/sessions/:id/usage",
     id: "usage",
-    summary: "CPU, memory and I/O of a session's process tree, and its processes",
+    summary: "Get the resource usage and processes of a session",
     roles: READERS_AND_AGENT,
-    response: z.object({ usage: Usage.nullable(), processes: z.array(Process) }),
+    response: z.object({
+      usage: Usage.nullable().describe("Resource usage of the process tree"),
+      processes: z.array(Process).describe("Running processes"),
+    }),
     handle: async ({ gateway, params }) => (await gateway.find(params.id ?? "")).usage(),
   }),
 ];

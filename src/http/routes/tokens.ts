@@ -6,15 +6,15 @@ import { flag, milliseconds, shortText } from "../schemas.ts";
 
 const TokenSchema = z
   .object({
-    id: z.string(),
-    name: z.string(),
-    role: z.enum(TOKEN_ROLES),
-    agent: z.string().describe("Empty for a person"),
-    createdAt: z.string(),
-    createdBy: z.string(),
-    expiresAt: z.string().nullable(),
-    lastUsedAt: z.string().nullable(),
-    revokedAt: z.string().nullable(),
+    id: z.string().describe("Token id"),
+    name: z.string().describe("Token name"),
+    role: z.enum(TOKEN_ROLES).describe("Role"),
+    agent: z.string().describe("Agent that the token acts as; empty for a person"),
+    createdAt: z.string().describe("When the token was created (ISO 8601)"),
+    createdBy: z.string().describe("Person who created the token"),
+    expiresAt: z.string().nullable().describe("When the token expires (ISO 8601); null for no expiry"),
+    lastUsedAt: z.string().nullable().describe("When the token was last used (ISO 8601)"),
+    revokedAt: z.string().nullable().describe("When the token was revoked (ISO 8601)"),
   })
   .meta({ id: "Token" });
 
@@ -23,10 +23,10 @@ export const tokenOperations: readonly Operation[] = [
     method: "GET",
     path: "/v1/tokens",
     id: "listTokens",
-    summary: "The tokens that programs and persons show; never their secrets",
+    summary: "List tokens",
     roles: OPERATORS,
-    query: z.strictObject({ all: flag().optional() }),
-    response: z.object({ tokens: z.array(TokenSchema) }),
+    query: z.strictObject({ all: flag().optional().describe("Include revoked tokens") }),
+    response: z.object({ tokens: z.array(TokenSchema).describe("Tokens, without their secrets") }),
     handle: ({ service, query: { all = false } }) => ({
       tokens: service.tokens.list().filter(({ revokedAt }) => all || revokedAt === null),
     }),
@@ -35,18 +35,21 @@ export const tokenOperations: readonly Operation[] = [
     method: "POST",
     path: "/v1/tokens",
     id: "createToken",
-    summary: "Make a token; the answer is the only one with its secret",
+    summary: "Create a token",
     roles: OPERATORS,
     body: z.strictObject({
-      name: z.string().max(128),
-      role: z.enum(TOKEN_ROLES),
-      agent: shortText(128).min(1).optional().describe("For the role agent: on whose behalf"),
-      expiresMs: milliseconds.min(1).optional(),
+      name: z.string().max(128).describe("Token name"),
+      role: z.enum(TOKEN_ROLES).describe("Role"),
+      agent: shortText(128).min(1).optional().describe("Agent that the token acts as; only with the role `agent`"),
+      expiresMs: milliseconds.min(1).optional().describe("Lifetime in milliseconds; no expiry when omitted"),
     }),
-    response: TokenSchema.extend({ token: z.string() }).meta({ id: "NewToken" }),
+    response: TokenSchema.extend({
+      token: z.string().describe("The secret, which is only returned by this request"),
+    }).meta({ id: "NewToken" }),
     status: 201,
     handle: ({ service, gateway, caller, body: { name, role, agent, expiresMs } }) => {
-      if (role !== "agent" && agent !== undefined) throw invalidInput("body.agent", `a ${role} is a person`);
+      if (role !== "agent" && agent !== undefined)
+        throw invalidInput("body.agent", "is only allowed with the role `agent`");
       const whose = role === "agent" ? (agent ?? "default") : "";
       const made = service.tokens.create({ name, role, agent: whose, createdBy: caller.name, expiresMs });
       gateway.audit.append(tokenAuditEntry(made.token, "created", { who: caller.name, channel: caller.channel }));
@@ -57,7 +60,7 @@ export const tokenOperations: readonly Operation[] = [
     method: "DELETE",
     path: "/v1/tokens/:id",
     id: "revokeToken",
-    summary: "Make a token worthless, and every sign-in with it",
+    summary: "Revoke a token and its sign-ins",
     roles: OPERATORS,
     response: TokenSchema,
     handle: ({ service, gateway, caller, params }) => {

@@ -1,12 +1,12 @@
-/** Where traces go, by the environment variables that OpenTelemetry has for it. */
+/** Trace export settings, from the standard OpenTelemetry environment variables. */
 export interface TraceSettings {
-  /** Takes OTLP over HTTP as JSON. */
+  /** The OTLP endpoint (HTTP with JSON). */
   url: string;
   headers: Readonly<Record<string, string>>;
   serviceName: string;
 }
 
-/** Null: nowhere, nobody asked for them. Throws where what was asked for cannot be meant. */
+/** Returns the settings, or null when no endpoint is configured. Throws when the endpoint is invalid. */
 export function traceSettings(env: NodeJS.ProcessEnv): TraceSettings | null {
   const { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces, OTEL_EXPORTER_OTLP_ENDPOINT: base } = env;
   const given = traces || (base && `${base.replace(/\/+$/, "")}/v1/traces`);
@@ -20,7 +20,7 @@ export function traceSettings(env: NodeJS.ProcessEnv): TraceSettings | null {
   return { url: url.href, headers: headersOf(headers), serviceName: env.OTEL_SERVICE_NAME || "sallyport" };
 }
 
-/** `key=value,key=value`, values percent-encoded. */
+/** Parses `key=value,key=value` with percent-encoded values. */
 function headersOf(text: string): Record<string, string> {
   const pairs = text.split(",").flatMap((pair) => {
     const [, name, value] = /^\s*([\w-]+)\s*=\s*(.*?)\s*$/.exec(pair) ?? [];
@@ -37,30 +37,31 @@ function decoded(value: string): string {
   }
 }
 
-/** Each step of a request and when it was over, ms since the epoch with fractions. */
+/** A completed step of a request. */
 export interface Stage {
   step: string;
+  /** When the step was completed, in milliseconds since the epoch, with fractions. */
   atMs: number;
 }
 
-/** A request that is asked about may wait for a person: so many may be under way. */
+/** Maximum number of requests tracked. Many may be pending, because approvals take long. */
 const MAX_KEPT = 2000;
 
-/** How far requests have come, for the traces of those that end. Forgets the oldest rather than grow. */
+/** Records the completed steps of requests for their traces. Forgets the oldest request when full. */
 export class Stages {
   readonly #stages = new Map<string, Stage[]>();
 
   note(step: string, session: string): void {
     const atMs = performance.timeOrigin + performance.now();
     const known = this.#stages.get(session);
-    // One that changed after its approval is judged again: the last time counts.
+    // A step can occur twice: a command that changed after its approval is checked again.
     if (known) known.push({ step, atMs });
     else this.#stages.set(session, [{ step, atMs }]);
     if (this.#stages.size <= MAX_KEPT) return;
     this.#stages.delete(this.#stages.keys().next().value as string);
   }
 
-  /** Once. */
+  /** Returns and removes the steps of a session. */
   take(session: string): readonly Stage[] {
     const stages = this.#stages.get(session) ?? [];
     this.#stages.delete(session);

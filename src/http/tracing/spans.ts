@@ -14,12 +14,12 @@ export interface Span {
   startMs: number;
   endMs: number;
   attributes: Readonly<Record<string, Attribute>>;
-  /** Null: neither good nor bad is known of it. */
+  /** Null when the status is unset. */
   ok: boolean | null;
   message?: string;
 }
 
-/** What is over when a step is reached. */
+/** Names of the spans that end with each step. */
 const STAGE_NAMES = new Map([
   ["decided", "decide"],
   ["authorized", "authorize"],
@@ -28,12 +28,12 @@ const STAGE_NAMES = new Map([
   ["launched", "launch"],
 ]);
 
-/** As in the audit: one line for a person, secrets masked. */
+/** Maximum length of the command line. Secrets in it are masked. */
 const MAX_COMMAND = 1000;
 
-/** A span for a command that is over, and one for each of its stages. */
+/** Returns the spans of an ended command: one for the whole and one for each stage. */
 export function spansOf(info: SessionInfo, stages: readonly Stage[]): Span[] {
-  // The id of a session is as long as that of a trace: whoever has the one finds the other.
+  // A session id has the length of a trace id, so the trace of a session can be found by its id.
   const traceId = info.id.replaceAll("-", "");
   const root = spanId(info.id, "command");
   const startedMs = Date.parse(info.startedAt);
@@ -90,7 +90,7 @@ function attributesOf(info: SessionInfo): Record<string, Attribute> {
   };
 }
 
-/** The same whoever tells it: told twice, it is still one. */
+/** Derives the id from the session, so that a span that is exported twice remains one span. */
 function spanId(session: string, name: string): string {
   return createHash("sha256").update(`${session} ${name}`).digest("hex").slice(0, 16);
 }

@@ -9,10 +9,12 @@ const MAX_QUEUED = 4096;
 const AT_ONCE = 512;
 const EVERY_MS = 2000;
 const APPROVAL_TIMEOUT_MS = 5000;
-/** The service does not stop later for them. */
+/** How long the last export may delay the end of the service. */
 const CLOSE_TIMEOUT_MS = 1000;
 
-/** Sends spans in batches, beside everything else: who takes none costs a bounded queue and nobody's time. */
+/**
+ * Exports spans in batches in the background. The queue is bounded, so an unavailable collector has no other effect.
+ */
 export class TraceExporter {
   readonly #settings: TraceSettings;
   readonly #version: string;
@@ -41,7 +43,7 @@ export class TraceExporter {
     if (this.#queue.length >= AT_ONCE) void this.flush();
   }
 
-  /** One batch at a time; what it cannot get rid of now is tried with the next. */
+  /** Sends one batch. Spans that cannot be sent now are retried with the next batch. */
   flush(): Promise<void> {
     this.#sending ??= this.#send().finally(() => {
       this.#sending = null;
@@ -57,8 +59,12 @@ export class TraceExporter {
 
   metrics(): Metric[] {
     return [
-      counter("sallyport_spans_exported_total", "Spans the collector took.", this.#sent),
-      counter("sallyport_spans_dropped_total", "Spans that nobody took in time.", this.#dropped),
+      counter("sallyport_spans_exported_total", "Spans accepted by the collector.", this.#sent),
+      counter(
+        "sallyport_spans_dropped_total",
+        "Spans dropped because the collector rejected them or was unavailable.",
+        this.#dropped,
+      ),
     ];
   }
 
@@ -71,7 +77,7 @@ export class TraceExporter {
     else this.#queue.unshift(...batch);
   }
 
-  /** `later`: nobody there, or too busy. */
+  /** Posts a batch. `later` means that the collector is unavailable or overloaded. */
   async #post(batch: readonly Span[]): Promise<"taken" | "refused" | "later"> {
     const { url, headers, serviceName } = this.#settings;
     const resource = { "service.name": serviceName, "service.version": this.#version };
@@ -88,7 +94,7 @@ export class TraceExporter {
         this.#reported = false;
         return "taken";
       }
-      this.#reportOnce(`answered ${response.status}`);
+      this.#reportOnce(`status ${response.status}`);
       return response.status === 429 || response.status >= 500 ? "later" : "refused";
     } catch (error) {
       this.#reportOnce((error as Error).message);
@@ -96,9 +102,9 @@ export class TraceExporter {
     }
   }
 
-  /** Once, until it works again. */
+  /** Reports an export failure once, until an export succeeds again. */
   #reportOnce(what: string): void {
-    if (!this.#reported) this.#onfailure(new Error(`traces: ${this.#settings.url}: ${what}`));
+    if (!this.#reported) this.#onfailure(new Error(`Cannot export traces to ${this.#settings.url}: ${what}`));
     this.#reported = true;
   }
 }
@@ -108,7 +114,7 @@ const UNSET = 0;
 const OK = 1;
 const ERROR = 2;
 
-/** Spans as OTLP's JSON, as the collector's /v1/traces takes it. */
+/** Serializes spans as OTLP JSON. */
 function otlpText(spans: readonly Span[], resource: Readonly<Record<string, string>>, version: string): string {
   return JSON.stringify({
     resourceSpans: [
@@ -134,7 +140,7 @@ function spanJson({ traceId, spanId, parentSpanId, name, startMs, endMs, ok, mes
   };
 }
 
-/** A number of JSON has not enough digits for them. */
+/** Formats a time in nanoseconds. A string, because JSON numbers are not precise enough. */
 function nanoseconds(ms: number): string {
   return String(BigInt(Math.round(ms * 1000)) * 1000n);
 }
@@ -149,13 +155,13 @@ function valueJson(value: Attribute) {
   return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
 }
 
-/** What traces are made from; the stages are those of the commands that came through this process. */
+/** Settings and data for traces. The stages only cover commands that were submitted in this process. */
 export interface Tracing {
   settings: TraceSettings;
   stages: Stages;
 }
 
-/** Tells a collector of every command that is over, whoever ran it. */
+/** Exports traces of all ended commands, including those of other processes. */
 export class Tracer {
   readonly #exporter: TraceExporter;
   readonly #stages: Stages;
@@ -177,7 +183,7 @@ export class Tracer {
     await this.#exporter.close();
   }
 
-  /** One whose leftovers live on is told of twice, with the same ids. */
+  /** Exports ended sessions. One with lingering processes is exported twice, with the same span ids. */
   #note(changes: readonly Change[]): void {
     for (const change of changes) {
       if (change.type !== "session" || change.session.status === "running") continue;

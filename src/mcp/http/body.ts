@@ -2,17 +2,17 @@ import type { IncomingMessage } from "node:http";
 
 export type Body = { value: unknown; bytes: number } | { fault: "too large" | "not json" };
 
-/** Many of these at once would fill the memory. */
+/** Bodies above this size count as large; the number of concurrent ones is limited. */
 export const LARGE_BODY_BYTES = 1 << 20;
 
-/** One that does not say its length counts as large until it is read. */
+/** Reports whether the body may be large. One without a length counts as large until it has been read. */
 export function mayBeLargeBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > LARGE_BODY_BYTES;
 }
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Reads a request's body up to `maxBytes`; what is longer is refused without being held. */
+/** Reads the body of a request as JSON. A longer body is rejected without being buffered. */
 export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Body> {
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) return { fault: "too large" };
   const parts: Buffer[] = [];

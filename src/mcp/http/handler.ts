@@ -13,26 +13,27 @@ import { LARGE_BODY_BYTES, mayBeLargeBody, readBody } from "./body.ts";
 import { AgentEndpoint, HttpSessions, type SessionLimits, sendError } from "./sessions.ts";
 
 interface GuardOptions {
-  /** Names under which this server may be called, without ports. */
+  /** Accepted host names, without ports. */
   hosts: string[];
   verify(secret: string): Token | null;
 }
 
 /**
- * Who is calling, or null when that has been answered with a refusal. The names are checked first: a web page that has
- * its own name resolve to this machine (DNS rebinding) must not even learn whether a token is good.
+ * Authenticates a request. Returns null after it has responded with an error. The host name is checked first: a web
+ * page that uses DNS rebinding must not learn whether a token is valid.
  */
 function authenticate(request: IncomingMessage, response: ServerResponse, options: GuardOptions): Token | null {
   const host = validateHostHeader(request.headers.host, options.hosts);
   const origin = validateOriginHeader(request.headers.origin, options.hosts);
   if (!host.ok || !origin.ok) {
-    sendError(response, 403, "This server is not called by that name; --allow-host adds one.");
+    sendError(response, 403, "The Host or Origin header does not name this server. Add a host name with --allow-host.");
     return null;
   }
   const [, secret] = /^Bearer +(\S{1,512}) *$/i.exec(request.headers.authorization ?? "") ?? [];
   const token = secret === undefined ? null : options.verify(secret);
   if (token?.role === "agent") return token;
-  const message = "A token is needed: Authorization: Bearer … (`sallyport token create NAME` makes one).";
+  const message =
+    "A token is required: send `Authorization: Bearer TOKEN`. Create one with `sallyport token create NAME`.";
   const error = secret === undefined ? "" : ', error="invalid_token"';
   sendError(response, 401, message, { headers: { "www-authenticate": `Bearer realm="sallyport"${error}` } });
   return null;
@@ -42,21 +43,21 @@ export const PATH = "/mcp";
 const SWEEP_MS = 2000;
 
 export interface HandlerOptions extends SessionLimits {
-  /** Names this server is called by besides those of the loopback. */
+  /** Host names to accept in addition to those of the loopback interface. */
   names: readonly string[];
   tokens: Tokens;
   /** Whether a client's user may approve commands. */
   hostMayApprove: boolean;
   agentOptions: Omit<AgentOptions, "agent">;
-  /** Where not many large bodies may be held at once: gives a place, and how to give it back, or throws why not. */
+  /** Limits concurrent large bodies. `acquire` returns the function that releases a slot, or throws. */
   largeBodies?: { acquire(who: Pick<Token, "name" | "agent">): () => void };
-  /** What clients did wrong. */
+  /** Reports an error of a client. */
   onerror: (error: Error) => void;
-  /** What went wrong here. */
+  /** Reports an internal error. */
   onfailure: (error: Error) => void;
 }
 
-/** From a request to whoever answers it: who may call at all, as which agent, in which era of the protocol. */
+/** Authenticates HTTP requests and passes them to the agent's endpoint for the client's protocol version. */
 export class HttpHandler {
   readonly #options: HandlerOptions;
   readonly #endpoints = new Map<string, AgentEndpoint>();
@@ -87,10 +88,12 @@ export class HttpHandler {
     const token = authenticate(request, response, this.#guard);
     if (!token) return;
     if (new URL(request.url ?? "/", "http://localhost").pathname !== PATH) {
-      return sendError(response, 404, `There is only ${PATH} here.`);
+      return sendError(response, 404, `Not found. The endpoint is ${PATH}.`);
     }
     if (!["POST", "GET", "DELETE"].includes(request.method ?? "")) {
-      return sendError(response, 405, "POST, GET or DELETE", { headers: { allow: "POST, GET, DELETE" } });
+      return sendError(response, 405, "Method not allowed. Allowed: POST, GET, DELETE.", {
+        headers: { allow: "POST, GET, DELETE" },
+      });
     }
     const release = this.#acquireBody(request, response, token);
     if (!release) return;
@@ -104,7 +107,7 @@ export class HttpHandler {
     }
   }
 
-  /** How to give back the place of a body that may be large; null: there is none, and it was said. */
+  /** Returns the function that releases the slot of a large body; null after responding that there is no slot. */
   #acquireBody(request: IncomingMessage, response: ServerResponse, token: Token): (() => void) | null {
     if (!this.#options.largeBodies || !mayBeLargeBody(request)) return () => {};
     try {
@@ -131,16 +134,16 @@ export class HttpHandler {
 
   async #body(request: IncomingMessage, response: ServerResponse): Promise<{ value: unknown; bytes: number } | null> {
     if (!isJsonContentType(request.headers["content-type"])) {
-      sendError(response, 415, "Content-Type must be application/json");
+      sendError(response, 415, "Content-Type must be application/json.");
       return null;
     }
     const body = await readBody(request, MAX_MESSAGE_BYTES);
     if ("value" in body) return body;
     const close = { connection: "close" };
     if (body.fault === "too large") {
-      sendError(response, 413, `A message may have ${MAX_MESSAGE_BYTES} bytes.`, { headers: close });
+      sendError(response, 413, `The message is longer than ${MAX_MESSAGE_BYTES} bytes.`, { headers: close });
     } else {
-      sendError(response, 400, "Parse error: it is not JSON in UTF-8", { code: -32700 });
+      sendError(response, 400, "Parse error: the body is not valid UTF-8 JSON.", { code: -32700 });
     }
     return null;
   }

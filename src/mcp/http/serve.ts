@@ -2,9 +2,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type HandlerOptions, HttpHandler, PATH } from "./handler.ts";
 
-/** Sockets, of whoever connects. */
+/** Maximum number of open sockets. */
 const MAX_CONNECTIONS = 1024;
-/** How long answers that are being written may take when the server stops. */
+/** How long open responses may take to finish when the server stops. */
 const CLOSE_TIMEOUT_MS = 5000;
 
 interface HttpOptions extends HandlerOptions {
@@ -17,7 +17,7 @@ interface HttpServing {
   close(): Promise<void>;
 }
 
-/** Serves every agent that has a token. Rejects when the address is not to be had. */
+/** Serves all agents that have a token. Rejects when it cannot listen on the address. */
 export async function serveHttp(options: HttpOptions): Promise<HttpServing> {
   const handler = new HttpHandler(options);
   const server = createServer((request, response) => void handler.handle(request, response));

@@ -13,7 +13,7 @@ import { AgentContext, type AgentOptions } from "../agent-context.ts";
 import { Connection, shutdown } from "../connection.ts";
 import { createServer, sendNotifications } from "../server.ts";
 
-/** What one agent is served with over HTTP: its agentContext, and the handler of the 2026 era, which knows no connections. */
+/** Serves one agent over HTTP: its context, and the handler for 2026-era clients, which has no connections. */
 export class AgentEndpoint {
   readonly agentContext: AgentContext;
   readonly modern: McpHttpHandler;
@@ -21,7 +21,7 @@ export class AgentEndpoint {
 
   constructor(options: AgentOptions, onerror: (error: Error) => void) {
     this.agentContext = new AgentContext(options);
-    const bus = new WatchedEventBus((tell) => this.agentContext.watcher.listen(tell));
+    const bus = new WatchedEventBus((listener) => this.agentContext.watcher.listen(listener));
     this.modern = createMcpHandler(
       ({ authInfo }) => createServer(this.agentContext, new Connection(authInfo?.clientId || null)),
       { legacy: "reject", onerror, bus },
@@ -36,12 +36,12 @@ export class AgentEndpoint {
   }
 }
 
-/** Watches sessions only while somebody listens. */
+/** An event bus that watches sessions only while there are subscribers. */
 class WatchedEventBus extends InMemoryServerEventBus {
-  readonly #watch: (tell: (uri: string) => void) => () => void;
+  readonly #watch: (listener: (uri: string) => void) => () => void;
   #stop: (() => void) | null = null;
 
-  constructor(watch: (tell: (uri: string) => void) => () => void) {
+  constructor(watch: (listener: (uri: string) => void) => () => void) {
     super();
     this.#watch = watch;
   }
@@ -58,7 +58,7 @@ class WatchedEventBus extends InMemoryServerEventBus {
   }
 }
 
-/** An answer that no protocol handler gives: the request did not get that far. */
+/** Sends an error for a request that did not reach a protocol handler. */
 export function sendError(
   response: ServerResponse,
   status: number,
@@ -72,9 +72,9 @@ export function sendError(
 }
 
 export interface SessionLimits {
-  /** Of all agents together. */
+  /** Maximum number of sessions of all agents together. */
   most: number;
-  /** Without a request or an open stream for this long it is over. */
+  /** A session without requests and open streams ends after this time, in milliseconds. */
   idleMs: number;
 }
 
@@ -84,12 +84,12 @@ interface HttpSession {
   connection: Connection;
   server: Server;
   transport: NodeStreamableHTTPServerTransport;
-  /** Responses that are not finished, streams included. */
+  /** Number of open responses, including streams. */
   open: number;
   lastSeen: number;
 }
 
-/** What 2025-era clients have over HTTP: a session from `initialize` to DELETE, to silence, or to the end of its token. */
+/** HTTP sessions of 2025-era clients. A session ends with DELETE, after a period of inactivity, or with its token. */
 export class HttpSessions {
   readonly #sessions = new Map<string, HttpSession>();
   readonly #limits: SessionLimits;
@@ -107,13 +107,13 @@ export class HttpSessions {
     const id = request.headers["mcp-session-id"];
     const session = typeof id === "string" ? this.#find(id, token) : await this.#begin(body, token, endpoint, hostUser);
     if (session === "full") {
-      sendError(response, 503, "Too many sessions are open; close one or try later.", {
+      sendError(response, 503, "Too many sessions are open. Close one or try again later.", {
         headers: { "retry-after": "10" },
       });
       return;
     }
     if (session === null) {
-      sendError(response, id === undefined ? 400 : 404, "There is no such session; begin with initialize.");
+      sendError(response, id === undefined ? 400 : 404, "Unknown session. Start with `initialize`.");
       return;
     }
     session.lastSeen = Date.now();
@@ -121,13 +121,13 @@ export class HttpSessions {
     response.once("close", () => {
       session.open--;
       session.lastSeen = Date.now();
-      // Nobody can be given the answer any more: as good as cancelled.
+      // The client has disconnected, so its calls are cancelled.
       if (!response.writableFinished) for (const each of requestIds(body)) cancel(session, each);
     });
     await session.transport.handleRequest(request, response, body);
   }
 
-  /** Another agent's session is answered as if it did not exist. */
+  /** Finds a session. Sessions of other agents are treated as if they did not exist. */
   #find(id: string, token: Token): HttpSession | null {
     const session = this.#sessions.get(id);
     return session?.token.agent === token.agent ? session : null;
@@ -155,7 +155,7 @@ export class HttpSessions {
     return session;
   }
 
-  /** Ends what is silent, and what its token is no longer good for. */
+  /** Ends inactive sessions and those whose token is no longer valid. */
   sweep(isGood: (token: string) => boolean): void {
     const oldest = Date.now() - this.#limits.idleMs;
     for (const [id, { open, lastSeen, token }] of this.#sessions) {

@@ -77,7 +77,7 @@ test("the printed link signs in, and the sign-in survives a restart of the servi
   assert.equal((await fetch(`${first.url}/v1/me`, { headers: page })).status, 200);
   const taken = await sandbox.run(["serve", "--listen", new URL(first.url).port, "--state", sandbox.state]);
   assert.equal(taken.code, 125);
-  assert.match(taken.stderr, /cannot listen at 127\.0\.0\.1:\d+.*\n.*--listen/s);
+  assert.match(taken.stderr, /Cannot listen on 127\.0\.0\.1:\d+.*\n.*--listen/s);
   assert.equal(await stop(first), 0);
   const second = await start("--no-link");
   assert.equal(second.link, null);
@@ -146,7 +146,7 @@ test("serves other machines over TLS", { skip: missing("openssl") }, async (cont
     key,
   ]);
   assert.equal(refused.code, 125);
-  assert.match(refused.stderr, /cannot be used.*PEM/s);
+  assert.match(refused.stderr, /Cannot use.*PEM/s);
   const serving = await start("--tls-cert", cert, "--tls-key", key, "--listen", "0.0.0.0:0");
   const port = new URL(serving.url).port;
   const asked = request(`https://127.0.0.1:${port}/v1/sign-in`, {

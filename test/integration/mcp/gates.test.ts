@@ -41,7 +41,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
       await until("the closing is told of", () => told > before);
       assert.ok(!(await names()).includes("Bash"));
       const call = { name: "Bash", arguments: { command: "true", description: "x" } };
-      await assert.rejects(client.callTool(call), /There is no tool "Bash"/);
+      await assert.rejects(client.callTool(call), /Unknown tool "Bash"/);
       await close();
     });
   }

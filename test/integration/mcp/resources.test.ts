@@ -119,7 +119,7 @@ test("a session on a terminal has a screen, one on pipes has none", async () => 
   await client.client.callTool({ name: "process", arguments: { action: "kill", session_id } });
   const plain = (await client.client.callTool({ name: "exec", arguments: { command: "true" } })).structuredContent;
   const { session_id: piped } = plain as { session_id: string };
-  await assert.rejects(client.client.readResource({ uri: `sallyport://session/${piped}/screen` }), /no resource/);
+  await assert.rejects(client.client.readResource({ uri: `sallyport://session/${piped}/screen` }), /Unknown resource/);
   await client.close();
 });
 
@@ -143,7 +143,7 @@ test("rejects a URI that does not name a session or a part of it exactly", async
     `${session}/stdout#offset`,
     `${session}/stdout\n`,
   ]) {
-    await assert.rejects(client.client.readResource({ uri }), /no resource/, JSON.stringify(uri));
+    await assert.rejects(client.client.readResource({ uri }), /Unknown resource/, JSON.stringify(uri));
   }
   await client.close();
 });

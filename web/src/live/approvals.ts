@@ -39,7 +39,9 @@ export function onNewApproval(listener: (approval: Approval) => void): () => voi
   return () => newApprovalListeners.delete(listener);
 }
 
-/** Loads all requests. Pending ones are requested separately, so that decided ones cannot crowd them out of the list. */
+/**
+ * Loads all requests. Pending ones are requested separately, so that decided ones cannot crowd them out of the list.
+ */
 export async function loadApprovals(): Promise<void> {
   fresher = new Set();
   try {

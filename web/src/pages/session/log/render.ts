@@ -43,7 +43,9 @@ export function renderLine(line: string, pen: Pen, raw: boolean): Rendering {
   return { runs: withTabs(runs), pen: now };
 }
 
-/** Yields complete escape sequences, with the parameters of SGR sequences. The only 8-bit introducer is CSI (U+009B). */
+/**
+ * Yields complete escape sequences, with the parameters of SGR sequences. The only 8-bit introducer is CSI (U+009B).
+ */
 function* sequencesOf(text: string): Generator<{ start: number; end: number; sgr: string | null }> {
   BEGINNING.lastIndex = 0;
   for (let match = BEGINNING.exec(text); match !== null; match = BEGINNING.exec(text)) {
