@@ -85,7 +85,7 @@ test("an approval shows the exact operation and covers nothing else", async () =
   const bytes = Buffer.from("harmless");
   const harmless = session.write(bytes);
   const evil = session.write("evil");
-  bytes.write("swapped!"); // what was asked about is what is written
+  bytes.write("swapped!"); // A later change of the buffer must not change the approved input.
   await until("both approvals are requested", () => asked.length === 2);
   answers.get("harmless")?.(YES);
   await harmless;
@@ -132,7 +132,7 @@ test("running commands can require approval or be disabled", async () => {
 test("read-only operations never require approval", async () => {
   const gateway = await fixture.open({
     policy: { permissions: { read: "ask", list: "ask" } },
-    approve: () => assert.fail("nobody is to be asked"),
+    approve: () => assert.fail("no approval is requested"),
   });
   const session = await gateway.start({ command: "echo read me" });
   await session.wait();
