@@ -10,7 +10,7 @@ import { exitRecord, launchError, sessionFields } from "../../fixtures/session-r
 
 const { errno: E } = constants;
 
-/** The message and the first recovery hint, as sentences. */
+/** Returns the message and the first recovery hint, as sentences. */
 function failureMessage({ message, recovery }: { message: string; recovery: readonly { hint: string }[] }): string {
   const sentence = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`);
   return [message, ...recovery.slice(0, 1).map(({ hint }) => hint)].map(sentence).join(" ");
@@ -42,7 +42,7 @@ const reader = new LocalSessionReader();
 const logs = mkdtempSync(join(tmpdir(), "sallyport-launch-log-"));
 after(() => rmSync(logs, { recursive: true }));
 
-/** The error in the result of a shell that exited with `code` and wrote `stderr`. */
+/** Returns the error in the result of a shell that exited with `code` and wrote `stderr`. */
 async function shellError(code: number, stderr: string) {
   writeFileSync(join(logs, "stderr"), stderr);
   const stream = (bytes: number) => ({ bytes, droppedStart: 0, droppedEnd: 0, lost: 0 });
@@ -51,7 +51,7 @@ async function shellError(code: number, stderr: string) {
   return (await data.result("n", sessionFields({ cwd: folder }), record)).error;
 }
 
-test("each way a start fails has its own answer", () => {
+test("each cause of a failed start has its own error and hint", () => {
   const cases: [step: string, errno: number, program: string, told: string][] = [
     [
       "execve",
@@ -136,7 +136,7 @@ test("each way a start fails has its own answer", () => {
   for (const [step, errno, program, expected] of cases) assert.equal(told(step, errno, program), expected, program);
 });
 
-test("a working directory that is none says why", () => {
+test("reports why a working directory cannot be used", () => {
   const end = "Use an existing folder, or omit `cwd` to run in the workspace.";
   const gone = join(folder, "gone");
   const data = join(folder, "data");
@@ -154,7 +154,7 @@ test("a working directory that is none says why", () => {
   );
 });
 
-test("not found always names the two ways that need no guess", () => {
+test("a command that is not found always has two general hints", () => {
   const { recovery } = launchError({ step: "execve", errno: E.ENOENT }, "no-such-thing-at-all", folder);
   assert.deepEqual(
     recovery.map(({ action }) => action),
@@ -162,14 +162,14 @@ test("not found always names the two ways that need no guess", () => {
   );
 });
 
-test("a name as long as a book, or full of tricks, does not get into a message whole", () => {
+test("messages shorten long program names and escape control characters", () => {
   const program = `\u001b[2J${"x".repeat(1 << 20)}`;
   const { message, recovery } = launchError({ step: "execve", errno: E.ENOENT }, program, folder);
   assert.match(message, /^Command not found: \\e\[2Jx+…$/);
   assert.ok(JSON.stringify({ message, recovery }).length < 2000);
 });
 
-/** Has `/proc/self/mountinfo` read as this text; null: it cannot be read. */
+/** Replaces the content of `/proc/self/mountinfo`; null makes reading it fail. */
 function withMountinfo(text: string | null, check: () => void): void {
   const { readFileSync } = fs;
   fs.readFileSync = ((path: string, ...options: []) => {
@@ -186,7 +186,7 @@ function withMountinfo(text: string | null, check: () => void): void {
   }
 }
 
-test("a program on a noexec mount is told so, from mountinfo", () => {
+test("reports a noexec mount, which is found in mountinfo", () => {
   const data = join(folder, "data dir");
   const mountinfo = [
     "22 1 0:21 / / rw,relatime shared:1 - ext4 /dev/sda rw",
@@ -213,7 +213,7 @@ test("a program on a noexec mount is told so, from mountinfo", () => {
   }
 });
 
-test("a folder that may not be entered is named", { skip: process.getuid?.() === 0 && "root enters any" }, () => {
+test("names a folder that cannot be entered", { skip: process.getuid?.() === 0 && "root can enter any folder" }, () => {
   const closed = join(folder, "closed");
   mkdirSync(closed);
   writeFileSync(join(closed, "x"), "");
@@ -229,7 +229,7 @@ const KINDS = {
   format: { code: 126, type: "SpawnFailed" },
 };
 
-test("the error messages of shells are understood, in all their forms", async () => {
+test("parses the error messages of shells", async () => {
   const cases: [line: string, program: string | null, kind?: keyof typeof KINDS][] = [
     ["bash: foo: command not found", "foo", "not-found"],
     ["bash: line 1: foo: command not found", "foo", "not-found"],
@@ -261,7 +261,7 @@ test("the error messages of shells are understood, in all their forms", async ()
   }
 });
 
-test("a real bash is understood", async () => {
+test("explains the errors of a real bash", async () => {
   const cases: [text: string, code: number, told: string | null][] = [
     ["./god", 127, "Command not found: ./god. Did you mean ./good?"],
     [

@@ -28,15 +28,15 @@ function idsOf(results: { id: string }[]): string[] {
   return results.map(({ id }) => id).sort();
 }
 
-/** As if it had ended that long ago. */
+/** Makes a session look as if it had ended that long ago. */
 function age(id: string, ms: number): void {
-  gateway.session(id).info(); // ends are written a moment later, and by then for whoever looks
+  gateway.session(id).info(); // Flushes queued ends.
   const database = new DatabaseSync(join(fixture.state, "sallyport.db"), { timeout: 20_000 });
   database.prepare("UPDATE sessions SET ended_ms = ended_ms - ? WHERE id = ?").run(ms, id);
   database.close();
 }
 
-test("sessions that ended too long ago are removed with their files", async () => {
+test("removes sessions that ended too long ago, with their files", async () => {
   const old = await gateway.run({ command: "echo old" });
   const young = await gateway.run({ command: "echo young" });
   age(old.id, 2 * HOUR);
@@ -48,7 +48,7 @@ test("sessions that ended too long ago are removed with their files", async () =
   assert.equal((await gateway.session(young.id).logs()).text, "young\n");
 });
 
-test("of too many sessions the oldest are removed", async () => {
+test("removes the oldest of too many sessions", async () => {
   const results = [];
   for (let i = 0; i < 5; i++) results.push(await gateway.run({ command: `echo ${i}` }));
   const { removed } = await gateway.clean({ ...NONE, maxCount: 2 });
@@ -56,7 +56,7 @@ test("of too many sessions the oldest are removed", async () => {
   assert.deepEqual(folders(), idsOf(results.slice(3)));
 });
 
-test("of too many bytes the oldest are removed, and how many were freed is told", async () => {
+test("removes the oldest sessions above the size limit and reports the freed bytes", async () => {
   const results = [];
   for (let i = 0; i < 4; i++) results.push(await gateway.run({ command: "head -c 300000 /dev/zero" }));
   const { removed, freedBytes } = await gateway.clean({ ...NONE, maxBytes: 700_000 });
@@ -64,14 +64,14 @@ test("of too many bytes the oldest are removed, and how many were freed is told"
   assert.equal(freedBytes, 600_000);
 });
 
-test("what refused commands take in the database counts", async () => {
+test("counts the size of refused commands in the database", async () => {
   const results = [];
   for (let i = 0; i < 4; i++) results.push(await gateway.run({ command: `rm -rf / # ${"x".repeat(100_000)}` }));
   const { removed } = await gateway.clean({ ...NONE, maxBytes: 250_000 });
   assert.deepEqual(removed.sort(), idsOf(results.slice(0, 2)));
 });
 
-test("what was dropped for the disk cap does not count as bytes on disk", async () => {
+test("does not count bytes dropped for the disk cap", async () => {
   const { id } = await gateway.run({ command: "head -c 3000000 /dev/zero", diskCap: 65_536 });
   const { removed } = await gateway.clean({ ...NONE, maxBytes: 500_000 });
   assert.deepEqual(removed, []);
@@ -85,7 +85,7 @@ test("0 means no limit", async () => {
   assert.ok(ids().includes(id));
 });
 
-test("a running or lingering session is never removed, whatever its age and size", async () => {
+test("never removes a running or lingering session", async () => {
   const running = await gateway.start({ command: "head -c 2000000 /dev/zero; sleep 60" });
   const lingering = await gateway.start({ command: "sleep 60 & echo done" });
   await lingering.wait();
@@ -101,7 +101,7 @@ test("a running or lingering session is never removed, whatever its age and size
   await lingering.kill({ graceMs: 0 });
 });
 
-test("a folder without a row is removed once it is old and its command is over", async () => {
+test("removes a folder without a row once it is old and its command has ended", async () => {
   const sessions = join(fixture.state, "sessions");
   const record = (await gateway.run({ command: "true" })).id;
   const [finished, recent, unfinished, live] = [newId(), newId(), newId(), newId()];
@@ -112,24 +112,24 @@ test("a folder without a row is removed once it is old and its command is over",
   const long = new Date(Date.now() - 3 * HOUR);
   for (const id of [finished, unfinished, live, "not-an-id"]) utimesSync(join(sessions, id), long, long);
   await gateway.clean(NONE);
-  assert.equal(existsSync(join(sessions, finished)), false, "an old stray is removed");
-  assert.equal(existsSync(join(sessions, unfinished)), false, "so is what a cut-off removal left");
-  assert.equal(existsSync(join(sessions, live)), true, "one that a keeper may still have is left");
-  assert.equal(existsSync(join(sessions, recent)), true, "one of this moment may be a launch");
-  assert.equal(existsSync(join(sessions, "not-an-id")), true, "what is not ours is left alone");
+  assert.equal(existsSync(join(sessions, finished)), false, "an old stray folder is removed");
+  assert.equal(existsSync(join(sessions, unfinished)), false, "the rest of an interrupted removal is removed");
+  assert.equal(existsSync(join(sessions, live)), true, "a folder that a keeper may still use is kept");
+  assert.equal(existsSync(join(sessions, recent)), true, "a new folder, which may be a launch, is kept");
+  assert.equal(existsSync(join(sessions, "not-an-id")), true, "other folders are kept");
   assert.equal(existsSync(join(sessions, record)), true);
 });
 
-test("a new gateway cleans by its own retention when it is due", async () => {
+test("a new gateway cleans with its own retention when cleaning is due", async () => {
   const { id } = await gateway.run({ command: "true" });
-  gateway.session(id).info(); // its end is written by now, before it is made older
+  gateway.session(id).info(); // Flushes the queued end before its time is changed.
   age(id, 100 * HOUR);
   utimesSync(join(fixture.state, "cleaned"), new Date(0), new Date(0));
   await fixture.open({ retention: { maxAgeMs: HOUR } });
   assert.ok(!ids().includes(id));
 });
 
-test("a retention that is not a number of anything does not remove everything", async () => {
+test("an invalid retention does not remove everything", async () => {
   const { id } = await gateway.run({ command: "true" });
   for (const wrong of [Number.NaN, undefined, -1]) {
     await gateway.clean({ maxAgeMs: wrong as number, maxCount: wrong as number, maxBytes: wrong as number });
@@ -137,7 +137,7 @@ test("a retention that is not a number of anything does not remove everything", 
   assert.ok(ids().includes(id));
 });
 
-test("removing a session removes its files, and a second time says that it is gone", async () => {
+test("removing a session removes its files; removing it again fails", async () => {
   for (let i = 0; i < 50; i++) {
     const { id } = await gateway.run({ command: "echo bye" });
     await gateway.session(id).remove();
@@ -151,14 +151,14 @@ test("removing a session removes its files, and a second time says that it is go
   await assert.rejects(session.wait(), { type: "SessionNotFound" });
 });
 
-test("refused attempts never push out what really ran", async () => {
+test("refused commands never displace sessions that ran", async () => {
   const { id } = await gateway.run({ command: "echo kept" });
   for (let attempt = 0; attempt < 20; attempt++) await gateway.run({ command: "rm -rf /" });
   await gateway.clean({ maxCount: 5 });
   assert.ok(ids().includes(id));
 });
 
-test("cleaning much lets others run in between, and tells how far it is", async () => {
+test("cleaning many sessions yields to the event loop and reports progress", async () => {
   const count = 120;
   const runs = await Promise.all(Array.from({ length: count }, () => gateway.run({ command: "true" })));
   const heard: [number, number][] = [];

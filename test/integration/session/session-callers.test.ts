@@ -10,7 +10,7 @@ const fixture = new GatewayFixture();
 const gateway = await fixture.open();
 after(() => fixture.close());
 
-test("more gateways than a keeper has room for can wait for one session and end it", async () => {
+test("more gateways than the connection limit can wait for one session and kill it", async () => {
   const session = await gateway.start({ command: "sleep 600", name: "popular" });
   const others: Gateway[] = [];
   for (let i = 0; i < 70; i++) others.push(await fixture.open());
@@ -23,7 +23,7 @@ test("more gateways than a keeper has room for can wait for one session and end 
   for (const other of others) await other.close();
 });
 
-test("the last of many callers can kill the session, or is told that its keeper does not answer", async () => {
+test("the last of many callers can kill the session, or gets KeeperUnavailable", async () => {
   await gateway.start({ command: "sleep 600", name: "crowded" });
   const others: Gateway[] = [];
   for (let i = 0; i < 70; i++) others.push(await fixture.open());
@@ -40,7 +40,7 @@ test("the last of many callers can kill the session, or is told that its keeper 
   if (outcome !== "killed") await gateway.session("crowded").kill();
 });
 
-test("input still on its way when a command ends never reaches the next command", async () => {
+test("input in transit when a command ends never reaches the next command", async () => {
   await gateway.run({ command: "true" });
   const first = await gateway.start({ command: "head -c 1 >/dev/null; sleep 0.3", stdin: "open" });
   const flood = first.write("x".repeat(4 << 20)).then(
@@ -55,7 +55,7 @@ test("input still on its way when a command ends never reaches the next command"
   assert.equal((await next.logs()).text.trim(), "0");
 });
 
-test("a session of this very moment can be waited for by another gateway", async () => {
+test("another gateway can wait for a session that has just started", async () => {
   const other = await fixture.open({ attach: false });
   for (let round = 0; round < 20; round++) {
     const name = `moment-${round}`;
@@ -67,7 +67,7 @@ test("a session of this very moment can be waited for by another gateway", async
   }
 });
 
-test("a keeper that is stopped and continued loses nobody", async () => {
+test("a keeper that is stopped and continued loses no caller", async () => {
   const go = fixture.path("go");
   const waits = `until [ -e ${go} ]; do sleep 0.02; done`;
   const session = await gateway.start({ command: `for i in $(seq 200); do echo $i; done; ${waits}; echo end` });

@@ -6,7 +6,7 @@ import { GatewayFixture } from "../../fixtures/gateway.ts";
 const fixture = new GatewayFixture();
 after(() => fixture.close());
 
-test("a signal that outlives many waits and a long log is not left with a listener for each", async () => {
+test("an abort signal used for many waits and a long log keeps no listeners", async () => {
   const gateway = await fixture.open();
   const { signal } = new AbortController();
   const session = await gateway.start({ command: "for i in $(seq 30); do echo $i; sleep 0.02; done" });
@@ -19,7 +19,7 @@ test("a signal that outlives many waits and a long log is not left with a listen
   assert.equal(getEventListeners(signal, "abort").length, 0);
 });
 
-test("a wait longer than a timer can be is no short one", async () => {
+test("a wait longer than the longest timer does not end early", async () => {
   const gateway = await fixture.open();
   const session = await gateway.start({ command: "sleep 0.3" });
   assert.equal((await session.wait({ timeoutMs: Number.POSITIVE_INFINITY })).status, "completed");

@@ -11,7 +11,7 @@ function fresh() {
   return { file, log: new AuditLog(file.open()) };
 }
 
-test("three processes append to one chain, and each keeps its own order", async () => {
+test("three processes append to one chain, each in its own order", async () => {
   const { file, log } = fresh();
   const names = ["one", "two", "three"];
   await Promise.all(names.map((name) => file.run("audit-writer.ts", name, "300")));
@@ -23,7 +23,7 @@ test("three processes append to one chain, and each keeps its own order", async 
   }
 });
 
-test("a process killed while it appends leaves a whole chain that others go on with", async () => {
+test("a process killed while it appends leaves a valid chain that others continue", async () => {
   const { file, log } = fresh();
   for (let round = 0; round < 5; round++) {
     const before = log.verify().entries;
@@ -36,7 +36,7 @@ test("a process killed while it appends leaves a whole chain that others go on w
     const { broken, entries } = log.verify();
     assert.equal(broken, null);
     assert.ok(entries > before + 20);
-    // The two of one transaction are there together or not at all.
+    // Both entries of a transaction exist, or neither.
     const last = log.search({ agent: `round ${round}`, limit: 1 })[0];
     assert.notEqual(Number(last?.summary) % 3, 1);
   }

@@ -10,7 +10,7 @@ function fresh() {
   return { file, queue: new WorkQueue(file.open()) };
 }
 
-test("three processes put in the same keys: each is taken from one of them only", async () => {
+test("each key that three processes enqueue is accepted once", async () => {
   const { file, queue } = fresh();
   const put = await Promise.all([1, 2, 3].map(() => file.run("work-worker.ts", "enqueue", "100")));
   assert.deepEqual(
@@ -40,14 +40,14 @@ test("three processes that drain the queue never hold the same item", async () =
   assert.equal(queue.count("done"), 200);
 });
 
-test("next wakes for what another process puts in", async () => {
+test("next wakes for an item from another process", async () => {
   const { file, queue } = fresh();
   const waiting = queue.next({ worker: "me", timeoutMs: 60_000 });
   await file.run("work-worker.ts", "enqueue", "1");
   assert.equal((await waiting)?.key, "key 0");
 });
 
-test("the item of a worker that was killed comes back when its lease has run out", async () => {
+test("the item of a killed worker is claimed again after its lease has expired", async () => {
   const { file, queue } = fresh();
   queue.enqueue({ key: "a", type: "T", priority: "HIGH", payload: {} });
   const child = file.start("work-worker.ts", "hold", "4000");

@@ -10,7 +10,7 @@ const fixture = new GatewayFixture();
 const gateway = await fixture.open();
 after(() => fixture.close());
 
-/** Gives each key back as it is, at once. */
+/** Echoes each key immediately. */
 const ECHO = "stty raw -echo; printf ready; exec cat";
 
 async function echoing(command = ECHO) {
@@ -19,7 +19,7 @@ async function echoing(command = ECHO) {
   return session;
 }
 
-/** All that a follower gets, from its start until the end. */
+/** Returns everything a follower receives until the end. */
 function followed(chunks: AsyncIterable<LogChunk>) {
   const got: LogChunk[] = [];
   const all = (async () => {
@@ -29,7 +29,7 @@ function followed(chunks: AsyncIterable<LogChunk>) {
   return { got, all, text: () => Buffer.concat(got.map(({ bytes }) => bytes)).toString() };
 }
 
-/** Each byte once, in order, as it is in the log: whether it came with the news or was read from the file. */
+/** Asserts that a follower got each byte of the log once and in order, from events or from the file. */
 function assertWhole(got: LogChunk[], log: Buffer): void {
   let offset = 0;
   for (const chunk of got) {
@@ -40,14 +40,14 @@ function assertWhole(got: LogChunk[], log: Buffer): void {
   assert.deepEqual(Buffer.concat(got.map(({ bytes }) => bytes)), log);
 }
 
-test("followers get what keys bring, each byte once and each character whole", async () => {
+test("followers get the output of keys, each byte once and each character complete", async () => {
   const session = await echoing();
   const [one, two] = [followed(session.follow()), followed(session.follow({ stream: "stdout" }))];
   const keys = ["a", "é", "漢", "😀", "x".repeat(63), "\x1b[A", "y".repeat(5000), "é".repeat(700), "z"];
   let typed = "ready";
   for (let round = 0; round < 10; round++) {
     for (const key of keys) {
-      // A character in two writes comes in two pieces, and a follower gets it in one.
+      // A follower gets a character in one piece even if it was written in two.
       const bytes = Buffer.from(key);
       await session.write(bytes.subarray(0, 1));
       if (bytes.length > 1) await session.write(bytes.subarray(1));
@@ -63,7 +63,7 @@ test("followers get what keys bring, each byte once and each character whole", a
   for (const { bytes } of one.got) assert.ok(!Buffer.from(bytes).toString().includes("\ufffd"));
 });
 
-test("keys and a flood at the same time lose nothing", async () => {
+test("keys during a flood of output lose nothing", async () => {
   const flood = "seq 1 60000 &";
   const session = await echoing(`stty raw -echo; printf ready; ${flood} exec cat`);
   const follower = followed(session.follow());
@@ -76,7 +76,7 @@ test("keys and a flood at the same time lose nothing", async () => {
   assertWhole(await follower.all, readFileSync(join(fixture.sessionFolder(session.id), "output")));
 });
 
-test("what is told with a key has the time the log has", async () => {
+test("output reported with a key has the same time as in the log", async () => {
   const session = await echoing();
   const follower = followed(session.follow());
   await until("it follows", () => follower.text() === "ready");
@@ -90,7 +90,7 @@ test("what is told with a key has the time the log has", async () => {
   assert.ok(Math.abs((last?.timeMs ?? 0) - timeMs) <= 10);
 });
 
-test("a key that brings nothing is answered all the same, and answers keep their order", async () => {
+test("a key without output is acknowledged, and acknowledgements keep their order", async () => {
   const session = await echoing("stty raw -echo; printf ready; exec sleep 600");
   const follower = followed(session.follow());
   await session.write("a");
@@ -108,7 +108,7 @@ test("a key that brings nothing is answered all the same, and answers keep their
   await follower.all;
 });
 
-test("a pattern is looked for in what came since the last key, also with no key yet answered", async () => {
+test("searches a pattern in the output since the last key, even before the key is acknowledged", async () => {
   const session = await echoing();
   const follower = followed(session.follow());
   for (const key of ["a", "b", "c", "d"]) {
@@ -119,13 +119,13 @@ test("a pattern is looked for in what came since the last key, also with no key 
   const [, found] = await Promise.all([session.write("e"), session.waitFor({ pattern: /e/, timeoutMs: 20_000 })]);
   assert.equal(found.reason, "pattern");
   assert.equal(found.match?.[0], "e");
-  // The letters of before are not looked at again: "ready" has one of these, too.
+  // Earlier output is not searched: "ready" contains one of these letters, too.
   assert.equal((await session.waitFor({ pattern: /[abd]/, timeoutMs: 50 })).reason, "timeout");
   await session.kill({ signal: "SIGKILL" });
   await follower.all;
 });
 
-test("every key is in the audit by the time it was written", async () => {
+test("every key is in the audit log when its write resolves", async () => {
   const session = await echoing();
   const follower = followed(session.follow());
   for (const key of ["p", "q", "r"]) {

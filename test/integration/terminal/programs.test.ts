@@ -14,7 +14,7 @@ after(() => fixture.close());
 
 const drive = (request: RunRequest, use: (session: Session) => Promise<void>) => driveOn(gateway, request, use);
 
-/** In answer to what was typed last; with `offset`, from there on. */
+/** Waits for output that follows the last input, or the output after `offset`. */
 async function shows(session: Session, pattern: RegExp, offset?: number): Promise<void> {
   const { reason } = await session.waitFor({ pattern, timeoutMs, offset });
   assert.equal(reason, "pattern", `${pattern} in ${await lastWords(session)}`);
@@ -25,7 +25,7 @@ async function ends(session: Session, exitCode = 0): Promise<void> {
   assert.deepEqual({ reason, exitCode: info.exitCode }, { reason: "exit", exitCode });
 }
 
-test("bash: commands, the keys that interrupt, suspend and end, and its exit code", async () => {
+test("bash: runs commands, handles interrupt, suspend and end-of-file keys, and returns its exit code", async () => {
   await drive(SHELL, async (bash) => {
     await bash.sendKeys([..."echo $((40 + 2))", "Enter"]);
     await shows(bash, /^42\r?$/m);
@@ -55,17 +55,17 @@ test("bash: commands, the keys that interrupt, suspend and end, and its exit cod
   });
 });
 
-test("a program that computes does not wait for input; the shell behind it does when it has ended", async () => {
+test("a busy program does not wait for input; the shell does after it has ended", async () => {
   await drive(SHELL, async (bash) => {
     await bash.write("sleep 0.5; echo slept\r");
     const { reason, offset } = await bash.waitFor({ input: true, timeoutMs });
     assert.equal(reason, "input");
     const { text } = await bash.logs({ limit: offset });
-    assert.match(text, /\rslept\r\n/, "it was said to wait while it slept");
+    assert.match(text, /\rslept\r\n/, "it was reported as waiting while it slept");
   });
 });
 
-test("the python prompt", { skip: missing("python3") }, async () => {
+test("python: evaluates lines at its prompt", { skip: missing("python3") }, async () => {
   await drive({ command: "python3", args: ["-q"] }, async (python) => {
     await python.write("import sys; print(sys.stdout.isatty(), 6 * 7)\r");
     await shows(python, /^True 42\r?$/m);
@@ -81,7 +81,7 @@ test("the python prompt", { skip: missing("python3") }, async () => {
   });
 });
 
-test("the node prompt", async () => {
+test("node: evaluates lines at its prompt", async () => {
   await drive({ command: process.execPath, args: ["--interactive"], env: { NODE_REPL_HISTORY: "" } }, async (node) => {
     await node.paste("[1, 2, 3].map((n) => n * 14)", { submit: true });
     await shows(node, /\[ 14, 28, 42 \]/);
@@ -91,7 +91,7 @@ test("the node prompt", async () => {
   });
 });
 
-test("vim: a file is edited and saved", { skip: missing("vim") }, async () => {
+test("vim: edits and saves a file", { skip: missing("vim") }, async () => {
   const file = fixture.path("edited.txt");
   await drive({ command: "vim", args: ["-u", "NONE", "-n", file] }, async (vim) => {
     await vim.sendKeys(["i"]);
@@ -124,7 +124,7 @@ test("less: pages, searches and quits", { skip: missing("less") }, async () => {
   });
 });
 
-test("top: repaints by itself, and quits", { skip: missing("top") }, async () => {
+test("top: repaints periodically and quits", { skip: missing("top") }, async () => {
   await drive({ command: "top", args: ["-d", "0.3"] }, async (top) => {
     await shows(top, /PID/, 0);
     await top.sendKeys(["q"]);
@@ -132,7 +132,7 @@ test("top: repaints by itself, and quits", { skip: missing("top") }, async () =>
   });
 });
 
-test("a password is neither shown nor told", async () => {
+test("a password is neither echoed nor recorded", async () => {
   const command = "read -r -s -p 'Password: ' secret; echo; expr length \"$secret\"";
   await drive({ command }, async (asking) => {
     await asking.write("correct horse");
@@ -146,7 +146,7 @@ test("a password is neither shown nor told", async () => {
   });
 });
 
-test("git rebase -i: commits are reordered in the editor it opens", {
+test("git rebase -i: reorders commits in the editor it opens", {
   skip: missing("git") || missing("vim"),
 }, async () => {
   const repository = fixture.path("repository");
@@ -177,7 +177,7 @@ test("git rebase -i: commits are reordered in the editor it opens", {
   assert.equal(git("log", "--format=%s"), "one\ntwo\nzero\n");
 });
 
-test("gdb: a program is stopped and looked at", { skip: missing("gdb") || missing("cc") }, async () => {
+test("gdb: stops and inspects a program", { skip: missing("gdb") || missing("cc") }, async () => {
   writeFileSync(fixture.path("answer.c"), "int main(void) { volatile int answer = 42; return answer; }\n");
   execFileSync("cc", ["-g", "-O0", "-o", fixture.path("answer"), fixture.path("answer.c")]);
   await drive({ command: "gdb", args: ["-q", "-nx", fixture.path("answer")] }, async (gdb) => {
@@ -191,7 +191,7 @@ test("gdb: a program is stopped and looked at", { skip: missing("gdb") || missin
   });
 });
 
-test("tmux inside: a shell in a window of its own", { skip: missing("tmux") }, async () => {
+test("tmux: runs a shell in a window", { skip: missing("tmux") }, async () => {
   const socket = fixture.path("tmux.sock");
   const args = ["-f", "/dev/null", "-S", socket, "new-session", "bash --norc --noprofile"];
   const session = await gateway.start({ command: "tmux", args, pty: true });
@@ -207,7 +207,7 @@ test("tmux inside: a shell in a window of its own", { skip: missing("tmux") }, a
   }
 });
 
-test("the program sees the size of the window, and its changes", async () => {
+test("the program sees the terminal size and its changes", async () => {
   await drive({ ...SHELL, size: { columns: 91, rows: 17 } }, async (bash) => {
     await bash.write("stty size\r");
     await shows(bash, /^17 91\r?$/m);
@@ -218,7 +218,7 @@ test("the program sees the size of the window, and its changes", async () => {
   });
 });
 
-test("wide characters and emoji pass through in both directions", async () => {
+test("wide characters and emoji pass in both directions", async () => {
   const text = "grüße 漢字 한국어 👩‍👩‍👧‍👦 e\u0301";
   await drive({ command: "cat" }, async (cat) => {
     await cat.write(`${text}\r`);
@@ -226,7 +226,7 @@ test("wide characters and emoji pass through in both directions", async () => {
     await ends(cat);
     assert.equal((await cat.logs()).text, `${text}\r\n${text}\r\n`);
   });
-  // The kernel's own editing erases whole characters.
+  // The kernel's line editing erases complete characters.
   await drive({ command: "cat" }, async (cat) => {
     await cat.write("a漢");
     await cat.sendKeys(["Backspace"]);

@@ -18,7 +18,7 @@ const gateway = await fixture.open({
 });
 after(() => fixture.close());
 
-/** Blocked by the blocklist, and harmless should it ever run: there is no such device. */
+/** A blocked command that is harmless if it runs, because the device does not exist. */
 const BLOCKED = "mkfs.ext4 /no/such/device";
 
 const on = (request: RunRequest, use: (session: Session) => Promise<void>) => drive(gateway, request, use);
@@ -30,7 +30,7 @@ async function isBlocked(typing: Promise<void>, type = "CommandBlocked"): Promis
   });
 }
 
-/** Nothing of it reached the shell. */
+/** Asserts that nothing of it reached the shell. */
 async function ranNothing(session: Session): Promise<void> {
   await session.sendKeys(["C-c"]);
   await waits(session);
@@ -39,7 +39,7 @@ async function ranNothing(session: Session): Promise<void> {
   assert.doesNotMatch((await session.logs()).text, /mke2fs|No such file/);
 }
 
-test("a line typed into a shell is refused as the command would be", async () => {
+test("a line typed into a shell is refused like the command itself", async () => {
   await on(SHELL, async (bash) => {
     await isBlocked(bash.write(`${BLOCKED}\r`));
     await isBlocked(bash.write(`echo fine\r${BLOCKED}\r`));
@@ -54,7 +54,7 @@ test("a line typed into a shell is refused as the command would be", async () =>
   });
 });
 
-test("also when it comes key by key, by several callers, over several lines, or is edited on the way", async () => {
+test("refuses a line typed key by key, by several callers, over several lines or with edits", async () => {
   await on(SHELL, async (bash) => {
     const other = (await fixture.open()).session(bash.id);
     await bash.write("mkfs.ext4 ");
@@ -62,7 +62,7 @@ test("also when it comes key by key, by several callers, over several lines, or 
     await isBlocked(bash.sendKeys(["Enter"]));
     await ranNothing(bash);
 
-    // By itself neither line is a command that is blocked.
+    // Neither line alone is a blocked command.
     await isBlocked(bash.write("mkfs.ext4 \\\r/no/such/device\r"));
     await bash.write("true '\r");
     await isBlocked(bash.write(`'; ${BLOCKED}\r`));
@@ -74,7 +74,9 @@ test("also when it comes key by key, by several callers, over several lines, or 
   });
 });
 
-test("also when another program is in front and ends with the first keys", { skip: missing("less") }, async () => {
+test("refuses a line that starts in another program, which ends at the first keys", {
+  skip: missing("less"),
+}, async () => {
   writeFileSync(fixture.path("page.txt"), "line\n".repeat(200));
   await on(SHELL, async (bash) => {
     await bash.write(`cat\r`);
@@ -86,7 +88,7 @@ test("also when another program is in front and ends with the first keys", { ski
     await bash.waitFor({ pattern: /line/, timeoutMs });
     await waits(bash);
     await isBlocked(bash.write(`q${BLOCKED}\r`));
-    // An interrupt that came while the pager has not taken its key yet would throw the key away.
+    // An interrupt before the pager has read its key would discard the key.
     assert.equal((await bash.waitFor({ pattern: /ready> mkfs\.ext4/, timeoutMs })).reason, "pattern");
     await ranNothing(bash);
 
@@ -97,7 +99,7 @@ test("also when another program is in front and ends with the first keys", { ski
   });
 });
 
-test("text for a program that is no shell is not taken for commands", async () => {
+test("does not treat input to other programs as commands", async () => {
   await on(SHELL, async (bash) => {
     await bash.write("cat > kept.txt\r");
     await waits(bash);
@@ -121,7 +123,7 @@ for (const [program, args, typed, leave] of [
   ["gdb", ["-q", "-nx"], `shell ${BLOCKED}\r`, "quit\r"],
   ["ed", [], `!${BLOCKED}\r`, "Q\r"],
 ] as const) {
-  test(`the shell escape of ${program} is judged`, { skip: missing(program) }, async () => {
+  test(`checks the shell escape of ${program}`, { skip: missing(program) }, async () => {
     await on({ command: program, args: [...args] }, async (session) => {
       await isBlocked(session.write(typed));
       await waits(session);
@@ -132,7 +134,7 @@ for (const [program, args, typed, leave] of [
   });
 }
 
-test("what cannot be known is asked, and a no is a no", async () => {
+test("input that cannot be analyzed requires approval, and can be denied", async () => {
   await on(SHELL, async (bash) => {
     asked.length = 0;
     await bash.write("echo hello\r");
@@ -142,7 +144,7 @@ test("what cannot be known is asked, and a no is a no", async () => {
     await waits(bash);
     assert.deepEqual(asked, ['eval "$please"']);
     await isBlocked(bash.write('touch made; eval "$x" # please-not\r'), "CommandDenied");
-    // From the history, or completed: the keys do not tell what would run.
+    // Recalled from the history or completed: the keys do not determine the command.
     await bash.sendKeys(["Up", "Enter"]);
     assert.equal(asked.length, 3);
     await waits(bash);

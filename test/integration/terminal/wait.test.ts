@@ -9,7 +9,7 @@ after(() => fixture.close());
 
 const timeoutMs = 60_000;
 
-/** Waits for a file before each line it writes, so that the test decides when. */
+/** A command that waits for a file before each line, so that the test controls the timing. */
 function teller(lines: string[]): string {
   return lines.map((line, n) => `until test -e go${n}; do sleep 0.02; done; printf ${line}`).join("; ");
 }
@@ -29,7 +29,7 @@ async function start(lines: string[], rest = "; sleep 60", pty = true) {
 for (const pty of [true, false]) {
   const where = pty ? "a terminal" : "pipes";
 
-  test(`on ${where}: a pattern is found in what comes, through escape sequences and across pieces`, async () => {
+  test(`on ${where}: finds a pattern in new output, across escape sequences and pieces`, async () => {
     const session = await start(["'go \\e[1;3'", "'1mgr\\e]0;title\\ae'", "'\\e[men\\n'"], "; sleep 60", pty);
     const waiting = session.waitFor({ pattern: /go (green)/, timeoutMs });
     say(0);
@@ -46,7 +46,7 @@ for (const pty of [true, false]) {
     await session.kill({ graceMs: 0 });
   });
 
-  test(`on ${where}: the exit comes first when nothing else does; what matched before it comes before it`, async () => {
+  test(`on ${where}: reports the exit, unless the pattern matched before it`, async () => {
     const ending = await start(["last", "words"], "; exit 3", pty);
     const exit = ending.waitFor({ pattern: /never/, quietMs: timeoutMs, timeoutMs });
     const match = ending.waitFor({ pattern: /words/, timeoutMs });
@@ -55,13 +55,13 @@ for (const pty of [true, false]) {
     assert.equal((await match).reason, "pattern");
     const { reason, info } = await exit;
     assert.deepEqual({ reason, code: info.exitCode }, { reason: "exit", code: 3 });
-    // It has ended: that is known at once, and what it wrote can still be looked through.
+    // The session has ended: that is reported at once, and its output can still be searched.
     assert.equal((await ending.waitFor()).reason, "exit");
     assert.equal((await ending.waitFor({ pattern: /words/, offset: 0 })).reason, "pattern");
     assert.equal((await ending.waitFor({ input: true })).reason, "exit");
   });
 
-  test(`on ${where}: a program that answers and ends before anybody waits has answered all the same`, async () => {
+  test(`on ${where}: finds the output of a program that ended before the wait`, async () => {
     const brief = await gateway.start({ command: "read -r line; echo got $line", pty, stdin: "open" });
     await brief.write("it\n");
     assert.equal((await brief.wait()).exitCode, 0);
@@ -71,7 +71,7 @@ for (const pty of [true, false]) {
   });
 }
 
-test("quiet means that nothing was written for so long from now on", async () => {
+test("quiet is reported when nothing is written for the given time", async () => {
   const busy = await gateway.start({
     command: "for i in 1 2 3 4 5 6 7 8; do printf x; sleep 0.1; done; sleep 60",
     pty: true,
@@ -81,7 +81,7 @@ test("quiet means that nothing was written for so long from now on", async () =>
   await busy.kill({ graceMs: 0 });
 });
 
-test("a deadline, and a caller who calls it off", async () => {
+test("a wait ends at its timeout or when it is aborted", async () => {
   const silent = await gateway.start({ command: "sleep 60", pty: true });
   assert.equal((await silent.waitFor({ input: true, timeoutMs: 50 })).reason, "timeout");
   assert.equal((await silent.waitFor({ timeoutMs: 0 })).reason, "timeout");
@@ -92,7 +92,7 @@ test("a deadline, and a caller who calls it off", async () => {
   await silent.kill({ graceMs: 0 });
 });
 
-test("what is typed is answered before anybody begins to wait, and found all the same", async () => {
+test("finds output that followed the input before the wait began", async () => {
   const cat = await gateway.start({ command: "cat", pty: true });
   await cat.waitFor({ input: true, timeoutMs });
   await cat.write("echoed\r");
@@ -101,7 +101,7 @@ test("what is typed is answered before anybody begins to wait, and found all the
   await cat.kill({ graceMs: 0 });
 });
 
-test("whoever waits through another gateway sees the same", async () => {
+test("a wait through another gateway has the same result", async () => {
   const other = await fixture.open();
   const asking = await gateway.start({ command: "read -r line", pty: true });
   assert.equal((await other.session(asking.id).waitFor({ input: true, timeoutMs })).reason, "input");
@@ -110,7 +110,7 @@ test("whoever waits through another gateway sees the same", async () => {
   assert.equal((await waiting).reason, "exit");
 });
 
-test("a program that polls, selects or epolls its terminal waits for input as well", async () => {
+test("detects a program that waits for input with poll, select or epoll", async () => {
   const polls = `
     const tty = require("node:tty");
     process.stdin.on("data", (data) => { if (String(data).includes("q")) process.exit(0); });
@@ -121,7 +121,7 @@ test("a program that polls, selects or epolls its terminal waits for input as we
   assert.equal((await session.waitFor({ timeoutMs })).reason, "exit");
 });
 
-test("conditions that make no sense are refused", async () => {
+test("rejects invalid conditions", async () => {
   const piped = await gateway.start({ command: "sleep 60" });
   await assert.rejects(piped.waitFor({ input: true }), { type: "NotOnTerminal" });
   await assert.rejects(piped.waitFor({ quietMs: -1 }), { type: "InvalidRequest" });

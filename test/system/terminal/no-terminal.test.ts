@@ -4,7 +4,7 @@ import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { buildKeeper } from "../../fixtures/keeper-build.ts";
 import { until } from "../../fixtures/until.ts";
 
-/** A keeper on a machine whose terminals are used up. */
+/** A keeper on a machine without free terminals. */
 const build = buildKeeper(
   "no-terminals",
   ["-Wl,--wrap=openat"],
@@ -30,7 +30,7 @@ after(async () => {
   build.remove();
 });
 
-test("where no terminal can be had the command runs on pipes, and says why", async () => {
+test("without a free terminal the command runs on pipes, with a warning", async () => {
   const result = await gateway.run({ command: "test -t 1 || echo piped; echo too >&2", pty: true });
   assert.equal(result.exitCode, 0);
   assert.equal(result.output, "piped\ntoo\n");
@@ -41,7 +41,7 @@ test("where no terminal can be had the command runs on pipes, and says why", asy
   assert.match(info.warnings.join("\n"), note);
 });
 
-test("there it can still be written to, but has neither keys nor a size", async () => {
+test("a command without its terminal accepts input, but neither keys nor a size", async () => {
   const session = await gateway.start({ command: "cat", pty: true });
   await session.write("plain\n");
   await until("it comes back", async () => (await session.logs()).text === "plain\n");

@@ -5,7 +5,7 @@ import { RunRequest } from "../../../src/core/request.ts";
 import { simpleRequest } from "../../../src/core/simple-request.ts";
 
 const NULLISH = [undefined, null];
-/** Right, wrong and odd: what each field may be given, and what it may not. */
+/** Valid, invalid and unusual values of each field. */
 const VALUES: Record<string, unknown[]> = {
   command: ["ls", "", "a\0b", 5, ["ls"], ...NULLISH],
   args: [[], ["a", ""], ["\0"], [1], new Array(1), "a", {}, ...NULLISH],
@@ -38,7 +38,7 @@ const VALUES: Record<string, unknown[]> = {
   toString: ["x"],
 };
 
-/** Every field by itself and beside a command, and every two of them. */
+/** Yields every field alone, every field with a command, and every pair of fields. */
 function* requests(): Generator<unknown> {
   const singles = Object.entries(VALUES).flatMap(([name, values]) => values.map((value) => ({ [name]: value })));
   for (const one of singles) {
@@ -54,7 +54,7 @@ function* requests(): Generator<unknown> {
   yield Object.assign(["ls"], { command: "ls" });
 }
 
-test("a request is accepted without the schema only as the schema would accept it, as a copy", () => {
+test("accepts only requests that the schema accepts, and copies them", () => {
   let accepted = 0;
   for (const request of requests()) {
     const simple = simpleRequest(request);

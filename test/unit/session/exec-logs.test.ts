@@ -7,7 +7,7 @@ import { newId } from "../../../src/core/id.ts";
 import { cleanExecLogs, EXEC_LOG_FOLDER } from "../../../src/session/retention.ts";
 
 const HOUR = 3600 * 1000;
-const nobody = () => false;
+const noneLive = () => false;
 let workspace: string;
 beforeEach(() => {
   workspace = mkdtempSync(join(tmpdir(), "sallyport-logs-"));
@@ -23,7 +23,7 @@ function log(folder: string, name: string, ageMs: number): string {
   return file;
 }
 
-test("logs of ended sessions go when they are old; all others stay", () => {
+test("removes only old logs of ended sessions", () => {
   const folder = join(workspace, EXEC_LOG_FOLDER);
   const [old, young, live] = [newId(), newId(), newId()];
   const oldFile = log(folder, `${old}.log`, 2 * HOUR);
@@ -40,18 +40,18 @@ test("logs of ended sessions go when they are old; all others stay", () => {
   assert.deepEqual([oldFile, ...stay].map(existsSync), [false, true, true, true, true]);
 });
 
-test("a workspace without logs is fine", () => assert.equal(cleanExecLogs(workspace, 0, nobody), 0));
+test("accepts a workspace without logs", () => assert.equal(cleanExecLogs(workspace, 0, noneLive), 0));
 
-test("a link in the folder's place leads nowhere", () => {
+test("does not follow a symbolic link in place of the folder", () => {
   const elsewhere = mkdtempSync(join(tmpdir(), "sallyport-elsewhere-"));
   try {
     const file = log(join(elsewhere, "exec"), `${newId()}.log`, 2 * HOUR);
     symlinkSync(elsewhere, join(workspace, ".tmp"));
-    assert.equal(cleanExecLogs(workspace, HOUR, nobody), 0);
+    assert.equal(cleanExecLogs(workspace, HOUR, noneLive), 0);
     rmSync(join(workspace, ".tmp"));
     mkdirSync(join(workspace, ".tmp"));
     symlinkSync(join(elsewhere, "exec"), join(workspace, EXEC_LOG_FOLDER));
-    assert.equal(cleanExecLogs(workspace, HOUR, nobody), 0);
+    assert.equal(cleanExecLogs(workspace, HOUR, noneLive), 0);
     assert.ok(existsSync(file));
   } finally {
     rmSync(elsewhere, { recursive: true });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isId, newId } from "../../../src/core/id.ts";
 
-test("ids are UUIDv7 of the time they are made", () => {
+test("IDs are UUIDv7 and contain their creation time", () => {
   const before = Date.now();
   const id = newId();
   assert.ok(isId(id), id);
@@ -10,7 +10,7 @@ test("ids are UUIDv7 of the time they are made", () => {
   assert.ok(ms >= before - 1000 && ms <= Date.now() + 1000, `${ms}`);
 });
 
-test("ids of one process are unique and in order, 100,000 of them within a few milliseconds", () => {
+test("100,000 IDs of one process are unique and ordered", () => {
   let last = "";
   for (let made = 0; made < 100_000; made++) {
     const id = newId();
@@ -19,13 +19,13 @@ test("ids of one process are unique and in order, 100,000 of them within a few m
   }
 });
 
-test("ids stay in order when the clock is set back", () => {
+test("IDs stay in order when the clock is set back", () => {
   const ahead = newId(Date.now() + 60_000);
   const back = newId(Date.now());
   assert.ok(back > ahead);
 });
 
-test("nothing but a whole id in its one spelling is an id", () => {
+test("isId accepts only complete lowercase IDs", () => {
   const id = newId();
   const others = [
     "",

@@ -9,7 +9,7 @@ import type { Execution, OutputDelta } from "../../../src/executor/execution.ts"
 import { allChunks, dataIn, followEnded } from "./session-data.ts";
 import { blockBytes, type Event, headerBytes, temporaryFolder, writeLog } from "./timeline-writer.ts";
 
-/** A command that reports growth and its end when a test says so, and counts its holders. */
+/** An execution whose growth and end a test triggers, and that counts its holders. */
 class FakeExecution {
   holders = 0;
   #listeners = new Set<(fresh?: OutputDelta) => void>();
@@ -41,7 +41,7 @@ class FakeExecution {
   }
 }
 
-/** What to write while a log is followed, how many chunks that brings before the next step, and what is reported with it. */
+/** One step of a followed log: what to write, how many chunks to expect, and the output reported with the event. */
 type Step = [write: () => void, chunks: number, fresh?: OutputDelta];
 
 async function followSteps(folder: string, capture: Capture, query: FollowQuery, steps: Step[]): Promise<LogChunk[]> {
@@ -98,7 +98,7 @@ test("follows both streams in order, from before the first byte to after the las
   ]);
 });
 
-test("a character written in two parts arrives whole; an incomplete one arrives as it is", async () => {
+test("joins a character written in two parts, and yields an incomplete one at the end", async () => {
   using folder = temporaryFolder();
   const output = join(folder.path, "output");
   const euro = Buffer.from("€");
@@ -118,7 +118,7 @@ test("a character written in two parts arrives whole; an incomplete one arrives 
   );
 });
 
-test("begins where the query says", async () => {
+test("starts where the query says", async () => {
   using folder = temporaryFolder();
   writeLog(folder.path, "merged", [{ stream: 0, data: "1\n2\n3\n" }]);
   const cases: [object, string][] = [
@@ -139,7 +139,7 @@ test("begins where the query says", async () => {
   }
 });
 
-test("output that an execution brings along is given without a look at the files, and only where it fits", async () => {
+test("uses output reported by the execution instead of the files, if it continues the log", async () => {
   using folder = temporaryFolder();
   const fresh = (offset: number, text: string): OutputDelta => ({ offset, bytes: Buffer.from(text), timeMs: 0 });
   const output = join(folder.path, "output");
@@ -150,7 +150,7 @@ test("output that an execution brings along is given without a look at the files
   assert.deepEqual(shown(chunks), ["output 0 not on disk\n", "output 12 from disk\n"]);
 });
 
-test("a writer at full speed is followed without loss, in pieces of bounded size", async () => {
+test("follows a fast writer without loss, in pieces of bounded size", async () => {
   using folder = temporaryFolder();
   const output = join(folder.path, "output");
   const block = Buffer.from(Array.from({ length: 100_000 }, (_, index) => index % 251));
@@ -196,9 +196,9 @@ test("ends when aborted, and leaves no listener behind", async () => {
   assert.equal(getEventListeners(abort.signal, "abort").length, 0);
 });
 
-test("a reader that comes back gets what it has not had, wherever each stream was left", async () => {
+test("a returning reader gets only new output, for any offsets of the two streams", async () => {
   using folder = temporaryFolder();
-  // Characters of one stream cut apart by the other, over several blocks of the timeline.
+  // Characters of one stream are split by the other, over several blocks of the timeline.
   const euro = Buffer.from("€");
   const events: Event[] = Array.from({ length: 700 }, (_, n): Event[] => [
     { stream: 0, data: Buffer.concat([Buffer.from(`out ${n} `), euro.subarray(0, 1)]) },

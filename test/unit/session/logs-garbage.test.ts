@@ -16,7 +16,7 @@ function damaged(timeline: Buffer, random: (below: number) => number): Buffer {
   const bytes = Buffer.from(timeline);
   const places = 1 + random(20);
   for (let place = 0; place < places; place++) {
-    // Headers matter most: half of the damage goes there.
+    // Half of the damage is in the headers, which matter most.
     const at = random(2) === 0 ? random(128) : random(bytes.length - 8);
     if (random(2) === 0) bytes[at] = random(256);
     else bytes.fill(random(3) === 0 ? 0xff : random(256), at, Math.min(bytes.length, at + random(64)));
@@ -25,7 +25,7 @@ function damaged(timeline: Buffer, random: (below: number) => number): Buffer {
   return bytes.subarray(0, random(4) === 0 ? random(bytes.length) : bytes.length);
 }
 
-/** Whatever the timeline says, each byte of a stream is given where its own file has it, and no byte twice. */
+/** Asserts that each byte is returned at its offset in the stream's file, and only once, for any timeline. */
 async function assertHarmless(folder: string, what: string, random: (below: number) => number): Promise<void> {
   for (const stream of ["stdout", "stderr"] as const) {
     const { droppedStart, droppedEnd } = dataIn(folder, "apart").streams()[stream] ?? assert.fail();
@@ -67,7 +67,7 @@ function streamFolder() {
   return folder;
 }
 
-test(`the ${saved.length} saved timelines: nothing throws, hangs or invents, and no byte comes twice`, async () => {
+test(`reads each byte at most once with ${saved.length} saved timelines`, async () => {
   using folder = streamFolder();
   for (const { about, line } of saved) {
     writeFileSync(join(folder.path, "timeline"), Buffer.from(line, "hex"));
@@ -75,7 +75,7 @@ test(`the ${saved.length} saved timelines: nothing throws, hangs or invents, and
   }
 });
 
-test(`${ROUNDS} damaged timelines: nothing throws, hangs or invents, and no byte comes twice`, async () => {
+test(`reads each byte at most once with ${ROUNDS} damaged timelines`, async () => {
   using folder = streamFolder();
   const events: Event[] = Array.from({ length: 1500 }, (_, index) => ({
     stream: index % 3 === 2 ? 1 : 0,
@@ -92,7 +92,7 @@ test(`${ROUNDS} damaged timelines: nothing throws, hangs or invents, and no byte
   }
 });
 
-test("a header that claims exabytes costs nothing", async () => {
+test("a header that claims exabytes takes no time or memory", async () => {
   using folder = temporaryFolder();
   writeFileSync(join(folder.path, "stdout"), "text\n");
   const header = headerBytes();
@@ -104,7 +104,7 @@ test("a header that claims exabytes costs nothing", async () => {
   assert.ok(process.memoryUsage().arrayBuffers - before < 2 ** 20);
 });
 
-test("a timeline of a newer version is not guessed at", async () => {
+test("ignores a timeline of a newer version", async () => {
   using folder = temporaryFolder();
   writeFileSync(join(folder.path, "stdout"), "out\n");
   writeFileSync(join(folder.path, "stderr"), "err\n");
@@ -119,7 +119,7 @@ test("a timeline of a newer version is not guessed at", async () => {
   assert.equal((await readLog(folder.path, "apart", {}, { live: false })).text, "out\nerr\n");
 });
 
-test("a failure to read is an error, not an empty log", async () => {
+test("reports a read error instead of an empty log", async () => {
   using folder = temporaryFolder();
   mkdirSync(join(folder.path, "output"));
   writeFileSync(join(folder.path, "timeline"), headerBytes());

@@ -15,7 +15,7 @@ function numbered(count: number, streams: 1 | 2 = 1): Event[] {
   }));
 }
 
-test("a hole is skipped and counted, never shown", async () => {
+test("skips a hole and counts its bytes", async () => {
   using folder = temporaryFolder();
   const events = numbered(1000);
   const text = mergedBytes(events).toString();
@@ -58,7 +58,7 @@ test("a hole is skipped and counted, never shown", async () => {
   );
 });
 
-test("a hole that reaches the end is told of by a last empty chunk", async () => {
+test("reports a hole at the end with an empty last chunk", async () => {
   using folder = temporaryFolder();
   writeLog(folder.path, "merged", numbered(10), {
     holes: [
@@ -77,7 +77,7 @@ test("a hole that reaches the end is told of by a last empty chunk", async () =>
   });
 });
 
-test("holes in two interleaved streams: each byte is given once or counted once", async () => {
+test("returns or counts each byte of two interleaved streams with holes once", async () => {
   using folder = temporaryFolder();
   const events = numbered(3000, 2);
   const punched: Punched = {
@@ -113,7 +113,7 @@ test("holes in two interleaved streams: each byte is given once or counted once"
   assert.deepEqual([read, dropped], [expected, 14_400]);
 });
 
-test("a hole in the timeline costs the order of what lay there, no byte of it", async () => {
+test("a hole in the timeline loses order, never bytes", async () => {
   using folder = temporaryFolder();
   const events = numbered(508 * 10, 2);
   writeLog(folder.path, "apart", events, { blockHole: [3, 8] });
@@ -144,7 +144,7 @@ test("a hole in the timeline costs the order of what lay there, no byte of it", 
   assert.equal((await readLog(folder.path, "apart", { tail: 2 }, ENDED)).text, "0005078\n0005079\n");
 });
 
-test("bytes lost to a full disk are counted where they were lost", async () => {
+test("counts bytes lost to a full disk where they were lost", async () => {
   using folder = temporaryFolder();
   const events: Event[] = [
     { stream: 0, data: "one\n" },
@@ -175,7 +175,7 @@ test("bytes lost to a full disk are counted where they were lost", async () => {
   assert.equal(await dataIn(folder.path, "apart").tail(1024), "one\nerr\ntwo\n");
 });
 
-test("a hole announced while reading is believed, not the NULs that may have been read", async () => {
+test("treats NULs in a hole announced during the read as dropped bytes", async () => {
   using folder = temporaryFolder();
   const bytes = Buffer.alloc(1_000_000, "x");
   writeLog(folder.path, "merged", [{ stream: 0, data: bytes }]);
@@ -211,7 +211,7 @@ function punch(folder: string, start: number, end: number): void {
   closeSync(output);
 }
 
-test("NULs that the command wrote itself are data", async () => {
+test("treats NULs written by the command as data", async () => {
   using folder = temporaryFolder();
   const data = Buffer.from("a\0b\0\0c");
   writeLog(folder.path, "merged", [{ stream: 0, data }]);
@@ -219,7 +219,7 @@ test("NULs that the command wrote itself are data", async () => {
   assert.equal(dataIn(folder.path, "merged").errorTail(1024), "a\0b\0\0c");
 });
 
-test("streaming a log with a hole gives the same as slices do", async () => {
+test("streams a log with a hole like slices return it", async () => {
   using folder = temporaryFolder();
   writeLog(folder.path, "merged", numbered(1000), {
     holes: [

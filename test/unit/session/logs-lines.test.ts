@@ -8,13 +8,13 @@ import { headerBytes, temporaryFolder, writeLog } from "./timeline-writer.ts";
 const ENDED = { live: false };
 
 const TEXTS = {
-  nothing: "",
+  "an empty log": "",
   "one line": "a\n",
-  "no line feed at the end": "a\nb\nc",
+  "a text without a final line feed": "a\nb\nc",
   "only line feeds": "\n\n\n\n",
-  CRLF: "a\r\nb\r\nc\r\n",
-  "empty lines at the end": "a\nb\n\n\n",
-  "lines over the step of the search": `${"x".repeat(70_000)}\n${"é".repeat(70_000)}\nend`,
+  "CRLF lines": "a\r\nb\r\nc\r\n",
+  "a text with empty lines at the end": "a\nb\n\n\n",
+  "lines longer than the search step": `${"x".repeat(70_000)}\n${"é".repeat(70_000)}\nend`,
   "many lines": Array.from({ length: 50_000 }, (_, index) => `line ${index + 1}\n`).join(""),
 };
 
@@ -23,7 +23,7 @@ function linesOf(text: string): string[] {
 }
 
 for (const [what, text] of Object.entries(TEXTS)) {
-  test(`the last lines of ${what}`, async () => {
+  test(`returns the last lines of ${what}`, async () => {
     using folder = temporaryFolder();
     writeLog(folder.path, "merged", [{ stream: 0, data: text }]);
     for (const tail of [0, 1, 2, 3, 4, 5, 1000, 60_000]) {
@@ -32,7 +32,7 @@ for (const [what, text] of Object.entries(TEXTS)) {
     }
   });
 
-  test(`ranges of ${what}`, async () => {
+  test(`returns ranges of lines of ${what}`, async () => {
     using folder = temporaryFolder();
     writeLog(folder.path, "merged", [{ stream: 0, data: text }]);
     const lines = linesOf(text);
@@ -58,7 +58,7 @@ for (const [what, text] of Object.entries(TEXTS)) {
   });
 }
 
-test("last lines longer than the limit are cut at their beginning, between characters", async () => {
+test("cuts last lines longer than the limit at their start, between characters", async () => {
   using folder = temporaryFolder();
   writeLog(folder.path, "merged", [{ stream: 0, data: `first\n${"é".repeat(100)}\nlast\n` }]);
   const slice = await readLog(folder.path, "merged", { tail: 2, limit: 10 }, ENDED);
@@ -66,14 +66,14 @@ test("last lines longer than the limit are cut at their beginning, between chara
   assert.equal(slice.nextOffset, slice.totalBytes);
 });
 
-test("a range longer than the limit is cut at its end, and can be read on", async () => {
+test("cuts a range longer than the limit at its end, and continues it in the next read", async () => {
   using folder = temporaryFolder();
   writeLog(folder.path, "merged", [{ stream: 0, data: "a\nbbbb\ncccc\nd\n" }]);
   const slice = await readLog(folder.path, "merged", { fromLine: 2, toLine: 3, limit: 6 }, ENDED);
   assert.deepEqual([slice.text, slice.nextOffset], ["bbbb\nc", 8]);
 });
 
-test("last lines of both streams as they were interleaved", async () => {
+test("returns the last lines of interleaved streams", async () => {
   using folder = temporaryFolder();
   writeLog(folder.path, "apart", [
     { stream: 0, data: "out 1\nout " },
@@ -90,7 +90,7 @@ test("last lines of both streams as they were interleaved", async () => {
   ]);
 });
 
-test("last lines are found across a hole of gigabytes, in little memory", async () => {
+test("finds last lines across a hole of gigabytes in little memory", async () => {
   using folder = temporaryFolder();
   const gigabyte = 2 ** 30;
   const fd = openSync(join(folder.path, "output"), "w");
@@ -113,7 +113,7 @@ test("last lines are found across a hole of gigabytes, in little memory", async 
   assert.ok(after.arrayBuffers - before.arrayBuffers < 8 * 2 ** 20);
 });
 
-test("last lines of a sparse gigabyte do not read the gigabyte", async () => {
+test("finds last lines of a sparse gigabyte without reading all of it", async () => {
   using folder = temporaryFolder();
   const fd = openSync(join(folder.path, "output"), "w");
   ftruncateSync(fd, 2 ** 30);

@@ -24,7 +24,7 @@ function alternating(count: number): Event[] {
   }));
 }
 
-test("10,000 alternating writes over many blocks come back in order, whole and page by page", async () => {
+test("returns 10,000 alternating writes in order, at once and in pages", async () => {
   using folder = temporaryFolder();
   const events = alternating(10_000);
   writeLog(folder.path, "apart", events);
@@ -49,7 +49,7 @@ test("10,000 alternating writes over many blocks come back in order, whole and p
   assert.deepEqual([range.text, range.totalLines], ["out 7000\nerr 7001\nout 7002\n", 10_000]);
 });
 
-test("each stream alone is what was written to it", async () => {
+test("returns each stream alone as it was written", async () => {
   using folder = temporaryFolder();
   const events = alternating(3000);
   writeLog(folder.path, "apart", events);
@@ -64,7 +64,7 @@ test("each stream alone is what was written to it", async () => {
   }
 });
 
-test("a stream that is silent for long stretches of the other is found again", async () => {
+test("finds the next output of a stream after a long stretch of the other", async () => {
   using folder = temporaryFolder();
   const quiet = (count: number): Event[] => Array.from({ length: count }, () => ({ stream: 0, data: "noise\n" }));
   const events: Event[] = [
@@ -80,7 +80,7 @@ test("a stream that is silent for long stretches of the other is found again", a
   assert.equal((await readLog(folder.path, "apart", { stream: "stderr", tail: 2 }, ENDED)).text, "middle\nlast\n");
 });
 
-test("a character that the other stream's bytes split is put together", async () => {
+test("joins a character that is split by the other stream's bytes", async () => {
   using folder = temporaryFolder();
   const smile = Buffer.from("😀");
   writeLog(folder.path, "apart", [
@@ -95,7 +95,7 @@ test("a character that the other stream's bytes split is put together", async ()
   assert.deepEqual([slice.nextOffset, slice.totalBytes], [9, 9]);
 });
 
-test("what the timeline does not cover waits while the session lives, and comes last when it has ended", async () => {
+test("holds back bytes that the timeline does not cover until the session has ended", async () => {
   using folder = temporaryFolder();
   writeLog(folder.path, "apart", [
     { stream: 1, data: "err\n" },
@@ -108,12 +108,12 @@ test("what the timeline does not cover waits while the session lives, and comes 
   const rest = await readLog(folder.path, "apart", { offset: live.nextOffset }, ENDED);
   assert.equal(rest.text, "more out\nmore err\n");
   assert.equal(rest.chunks[0]?.timeMs, null);
-  // One stream has an order of its own, with or without a timeline.
+  // A single stream is ordered even without a timeline.
   const alone = await readLog(folder.path, "apart", { stream: "stderr" }, { live: true });
   assert.equal(alone.text, "err\nmore err\n");
 });
 
-test("a timeline cut short anywhere loses order, never bytes", async () => {
+test("a truncated timeline loses order, never bytes", async () => {
   using folder = temporaryFolder();
   const events = alternating(1200);
   writeLog(folder.path, "apart", events);

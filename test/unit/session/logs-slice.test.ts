@@ -29,7 +29,7 @@ test("a session that wrote nothing has an empty log", async () => {
   assert.deepEqual(dataIn(folder.path, "merged").streams(), { output: nothing });
 });
 
-test("arbitrary bytes come back as they were, whatever the page size", async () => {
+test("returns arbitrary bytes unchanged for any page size", async () => {
   using folder = temporaryFolder();
   const bytes = Buffer.alloc(20_000);
   let seed = 42;
@@ -73,7 +73,7 @@ test("pages never split a character", async () => {
   }
 });
 
-test("a limit below one character is stretched to that one character", async () => {
+test("extends a limit below one character to that character", async () => {
   using folder = temporaryFolder();
   writeLog(folder.path, "merged", [{ stream: 0, data: "😀é!" }]);
   const text = async (query: LogQuery) => (await readLog(folder.path, "merged", query, ENDED)).text;
@@ -83,7 +83,7 @@ test("a limit below one character is stretched to that one character", async () 
   assert.equal(await text({ limit: 0 }), "");
 });
 
-test("a character still being written is left for the next read, and shown as broken once nothing more will come", async () => {
+test("holds back an incomplete character until the next read or the end of the session", async () => {
   using folder = temporaryFolder();
   const bytes = Buffer.concat([Buffer.from("ok "), Buffer.from("😀").subarray(0, 3)]);
   writeLog(folder.path, "merged", [{ stream: 0, data: bytes }]);
@@ -95,7 +95,7 @@ test("a character still being written is left for the next read, and shown as br
   assert.deepEqual([ended.text, ended.nextOffset], ["ok \ufffd", 6]);
 });
 
-test("what can never become a character is not held back", async () => {
+test("does not hold back bytes that cannot become a character", async () => {
   using folder = temporaryFolder();
   for (const bytes of [[0xc1], [0xff], [0xe0, 0x80], [0xed, 0xa0], [0xf4, 0x90], [0xf0, 0x80], [0x80, 0x80]]) {
     writeLog(folder.path, "merged", [{ stream: 0, data: Uint8Array.from(bytes) }]);
@@ -103,7 +103,7 @@ test("what can never become a character is not held back", async () => {
   }
 });
 
-test("queries that make no sense are bounded, not errors", async () => {
+test("clamps invalid queries instead of failing", async () => {
   using folder = temporaryFolder();
   writeLog(folder.path, "merged", [{ stream: 0, data: "one\ntwo\n" }]);
   const cases: [LogQuery, string][] = [
@@ -125,7 +125,7 @@ test("queries that make no sense are bounded, not errors", async () => {
   }
 });
 
-test("a slice is 1 MiB unless asked, and 16 MiB at most; a stream has no such bound", async () => {
+test("a slice has 1 MiB by default and at most 16 MiB; a stream has no limit", async () => {
   using folder = temporaryFolder();
   writeFileSync(join(folder.path, "output"), Buffer.alloc(20 * 1024 * 1024, "x"));
   const sizes: [LogQuery, number][] = [
@@ -145,7 +145,7 @@ test("a slice is 1 MiB unless asked, and 16 MiB at most; a stream has no such bo
   assert.equal(streamed, 20 * 1024 * 1024);
 });
 
-test("a merged capture gives its one stream whichever is asked for", async () => {
+test("a merged capture returns its only stream for any stream name", async () => {
   using folder = temporaryFolder();
   writeLog(folder.path, "merged", [{ stream: 0, data: "both\n" }]);
   for (const stream of ["stdout", "stderr", "merged", undefined] as const) {
@@ -156,7 +156,7 @@ test("a merged capture gives its one stream whichever is asked for", async () =>
   }
 });
 
-test("since a time: by record, over blocks, for one stream and for both", async () => {
+test("selects output since a time, for one stream and for both", async () => {
   using folder = temporaryFolder();
   const events: Event[] = Array.from({ length: 2000 }, (_, index) => ({
     stream: index % 3 === 0 ? 1 : 0,

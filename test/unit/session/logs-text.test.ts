@@ -4,14 +4,14 @@ import { test } from "node:test";
 import { dataIn } from "./session-data.ts";
 import { type Event, mergedBytes, type Punched, temporaryFolder, writeLog } from "./timeline-writer.ts";
 
-/** Fails unless `shown` is a beginning of `whole` followed by an end of it. */
+/** Fails unless `shown` is a prefix of `whole` followed by a suffix of it. */
 function assertHeadAndTail(shown: string, whole: string, what: string): void {
   let head = 0;
   while (head < shown.length && shown[head] === whole[head]) head++;
   assert.ok(whole.endsWith(shown.slice(head)), what);
 }
 
-test("a small output is given whole", async () => {
+test("returns a small output completely", async () => {
   using folder = temporaryFolder();
   writeLog(folder.path, "apart", [
     { stream: 0, data: "hé" },
@@ -23,7 +23,7 @@ test("a small output is given whole", async () => {
   assert.equal(dataIn(folder.path, "merged").errorTail(1024), "");
 });
 
-test("a long output keeps its head and its tail, cut between characters", () => {
+test("keeps the head and tail of a long output, cut between characters", () => {
   using folder = temporaryFolder();
   for (const length of [10, 100, 70_000, 300_000]) {
     const text = "é€😀a".repeat(Math.ceil(length / 10)).slice(0, length);
@@ -50,7 +50,7 @@ const HOLES: [number, number, number][] = [
   [0, 1000, 60],
 ];
 for (const [start, end, maxBytes] of HOLES) {
-  test(`a hole from ${start} to ${end} of 1000 bytes lies within what ${maxBytes} bytes leave out`, async () => {
+  test(`omits a hole from ${start} to ${end} of 1000 bytes with a limit of ${maxBytes} bytes`, async () => {
     using folder = temporaryFolder();
     const data = Buffer.from(Array.from({ length: 1000 }, (_, index) => 97 + (index % 26)));
     const punched: Punched = {
@@ -70,7 +70,7 @@ for (const [start, end, maxBytes] of HOLES) {
   });
 }
 
-test("both streams in order keep head and tail within the limit", async () => {
+test("keeps the head and tail of both streams in order within the limit", async () => {
   using folder = temporaryFolder();
   const events: Event[] = Array.from({ length: 20_000 }, (_, index) => ({
     stream: index % 2 === 0 ? 0 : 1,
@@ -87,7 +87,7 @@ test("both streams in order keep head and tail within the limit", async () => {
   }
 });
 
-test("no descriptor is left open", async () => {
+test("leaves no descriptor open", async () => {
   using folder = temporaryFolder();
   writeLog(folder.path, "apart", [
     { stream: 0, data: "a\0" },

@@ -5,7 +5,7 @@ import { Registry } from "../../../src/session/registry.ts";
 import type { SessionStore } from "../../../src/storage/sessions.ts";
 import { sessionFields } from "../../fixtures/session-rows.ts";
 
-/** The name a session gets from this random number when `taken` attempts before it met a name in use. */
+/** Returns the name for this random number after `taken` attempts with a name in use. */
 function nameFor(random: number, taken = 0): string {
   let attempts = 0;
   const insert = () => attempts++ >= taken;
@@ -19,14 +19,14 @@ function nameFor(random: number, taken = 0): string {
   }
 }
 
-test("the low 16 bits make 65,536 different names of two plain words", () => {
+test("the low 16 bits select one of 65,536 two-word names", () => {
   const names = new Set<string>();
   for (let random = 0; random < 0x1_0000; random++) names.add(nameFor(random));
   assert.equal(names.size, 0x1_0000);
   for (const name of names) assert.match(name, /^[a-z]{3,12}-[a-z]{3,12}$/);
 });
 
-test("a name in use gets a number, which comes from the high 16 bits", () => {
+test("a name in use gets a number from the high 16 bits", () => {
   const numbered = new Set<string>();
   const plain = nameFor(0x1234);
   for (let high = 0; high < 0x1_0000; high++) {
@@ -38,7 +38,7 @@ test("a name in use gets a number, which comes from the high 16 bits", () => {
   assert.ok(numbered.has(`${plain}-2`) && numbered.has(`${plain}-9999`));
 });
 
-test("every generated name may be asked for by name", () => {
+test("every generated name is valid in a request", () => {
   for (const random of [0, 0xffff, 0xffff_ffff, 0x8000_0000]) {
     for (const taken of [0, 2]) {
       const name = nameFor(random, taken);
@@ -47,6 +47,6 @@ test("every generated name may be asked for by name", () => {
   }
 });
 
-test("a session whose names are all in use is named by its id", () => {
+test("a session is named by its ID when all generated names are in use", () => {
   assert.equal(nameFor(1, 4), sessionFields().id);
 });

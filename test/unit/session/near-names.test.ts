@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { distance, nearNames } from "../../../src/text/nearest.ts";
 import { cpuMs } from "../text/cpu-time.ts";
 
-test("slips are counted: a letter missing, added, wrong, or two swapped", () => {
+test("counts missing, added, wrong and swapped letters", () => {
   const cases: [string, string, number][] = [
     ["git", "git", 0],
     ["gti", "git", 1],
@@ -23,7 +23,7 @@ test("slips are counted: a letter missing, added, wrong, or two swapped", () => 
   }
 });
 
-test("the nearest names come first, and only as many as asked for", () => {
+test("returns the most similar names first, up to the limit", () => {
   const names = ["git", "gist", "gitk", "gtk", "python", "python3", "pytest", "ls", "lsof", "node", "nodejs", "make"];
   const cases: [wanted: string, near: string[]][] = [
     ["gti", ["git", "gtk"]],
@@ -40,7 +40,7 @@ test("the nearest names come first, and only as many as asked for", () => {
   assert.deepEqual(nearNames("gti", names, 1), ["git"]);
 });
 
-test("twenty thousand long names are compared quickly", () => {
+test("compares 20,000 long names quickly", () => {
   const names = Array.from({ length: 20_000 }, (_, index) => `program-with-a-long-name-${index}`);
   assert.ok(cpuMs(() => nearNames("program-with-a-long-name-x", names, 3)) < 2000);
 });

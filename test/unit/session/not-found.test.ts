@@ -21,7 +21,7 @@ file("work/notes.py", 0o644);
 mkdirSync(join(folder, "work/deep/er"), { recursive: true });
 
 const place = { cwd: join(folder, "work"), path: `${join(folder, "bin")}:relative::/no/such` };
-/** The suggestions for a program that was not found, without the two that every such error has. */
+/** Returns the suggestions for a program that was not found, without the two that every such error has. */
 function hints(program: string, { cwd, path }: Partial<typeof place> = {}): string[] {
   const { PATH } = process.env;
   process.env.PATH = path ?? place.path;
@@ -36,7 +36,7 @@ function hints(program: string, { cwd, path }: Partial<typeof place> = {}): stri
   }
 }
 
-test("suggests the likeliest command first", () => {
+test("suggests the most likely command first", () => {
   const cases: [program: string, ...hints: string[]][] = [
     ["gti", "did_you_mean: Did you mean git?"],
     ["giit", "did_you_mean: Did you mean gist or git?"],
@@ -69,19 +69,19 @@ test("suggests the likeliest command first", () => {
   assert.deepEqual(hints("git", { path: "/no/such" }), []);
 });
 
-test("a project's own programs are found from below", () => {
+test("finds a project's programs from a subfolder", () => {
   const cwd = join(folder, "work/deep/er");
   assert.deepEqual(hints("eslint", { cwd }), ["did_you_mean: Did you mean ../../node_modules/.bin/eslint?"]);
   assert.equal(hints("pytest", { cwd })[0], "did_you_mean: Did you mean ../../.venv/bin/pytest?");
 });
 
-test("a new program on PATH is noticed", () => {
+test("notices a new program on PATH", () => {
   assert.deepEqual(hints("frobnicat"), []);
   file("bin/frobnicate");
   assert.deepEqual(hints("frobnicat"), ["did_you_mean: Did you mean frobnicate?"]);
 });
 
-test("odd names find nothing and break nothing", () => {
+test("suggests nothing for unusual names", () => {
   for (const name of ["", "..", "/", "a/b", "\0", "-rf", "'; DROP TABLE commands", "x".repeat(1 << 20), "__proto__"]) {
     assert.doesNotThrow(() => hints(name), name.slice(0, 20));
   }

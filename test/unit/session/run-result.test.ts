@@ -13,20 +13,20 @@ async function result(folder: string, code: number, sizes: [number, number], fie
   return await dataIn(folder, "apart").result("n", session, exitRecord({ code, streams }));
 }
 
-test("a command that wrote nothing is answered without touching the disk", async () => {
+test("returns the result of a command without output without reading the disk", async () => {
   const { status, exitCode, output, warnings, error } = await result("/proc/self/fd/9999/no", 0, [0, 0]);
   const expected = { status: "completed", exitCode: 0, output: "", warnings: [], error: null };
   assert.deepEqual({ status, exitCode, output, warnings, error }, expected);
 });
 
-test("output stays as it was written: cleaning is for those who show it", async () => {
+test("returns output unchanged", async () => {
   using folder = temporaryFolder();
   const raw = "10%\r100%\r\n\u001b[31mred\u001b[0m\n";
   writeFileSync(join(folder.path, "stdout"), raw);
   assert.equal((await result(folder.path, 0, [Buffer.byteLength(raw), 0])).stdout, raw);
 });
 
-test("what a shell could not run is explained, its exit code kept", async () => {
+test("explains a command that the shell could not run, and keeps its exit code", async () => {
   using folder = temporaryFolder();
   const text = "bash: line 1: no-such-thing-at-all: command not found\n";
   writeFileSync(join(folder.path, "stderr"), text);
@@ -38,7 +38,7 @@ test("what a shell could not run is explained, its exit code kept", async () => 
     ["check_path", "use_full_path"],
   );
   assert.equal((await result(folder.path, 1, [0, text.length])).error, null);
-  // A program that was run directly and chose to exit so is not a shell.
+  // A program that is run directly may exit with the same code and message.
   assert.equal((await result(folder.path, 127, [0, text.length], { args: "[]" })).error, null);
 });
 
@@ -51,7 +51,7 @@ async function terminalResult(output: string, sizes = "0 40 6\n"): Promise<strin
   return (await dataIn(folder.path, "merged").result("n", session, exitRecord({ streams }))).output;
 }
 
-test("lines on a terminal come as lines, in their last state", async () => {
+test("returns terminal lines in their last state", async () => {
   assert.equal(await terminalResult("a\r\n10%\r100%\r\n\x1b[31mred\x1b[0m\r\n"), "a\n100%\nred\n");
   const long = "long ".repeat(20);
   assert.equal(await terminalResult(`${long}\r\n`), `${long}\n`, "without breaks at the edge");
@@ -59,7 +59,7 @@ test("lines on a terminal come as lines, in their last state", async () => {
   assert.equal(await terminalResult(""), "");
 });
 
-test("of a painted screen the last picture is left, with what scrolled off", async () => {
+test("returns the last screen and the scrollback of a full-screen program", async () => {
   const frames = Array.from({ length: 50 }, (_, n) => `\x1b[H\x1b[Jframe ${n}\r\nload ${n}\r\n`).join("");
   assert.equal(await terminalResult(`started\r\n${frames}`), "frame 49\nload 49\n");
   const vim = "$ vim x\r\n\x1b[?1049h\x1b[2J\x1b[Htext\x1b[?1049lwritten\r\n";
@@ -72,7 +72,7 @@ test("of a painted screen the last picture is left, with what scrolled off", asy
   );
 });
 
-test("output on pipes is left alone", async () => {
+test("does not change output on pipes", async () => {
   assert.equal(await terminalResult("x\r\n", ""), "x\r\n");
   assert.equal(await terminalResult("x\r\n", "pipes ptmx 2\n"), "x\r\n");
 });

@@ -5,7 +5,7 @@ import { LocalSessionReader } from "../../../src/session/session-folder.ts";
 
 const reader = new LocalSessionReader();
 
-/** The data of a session whose files a test wrote to `folder`. */
+/** Opens the data of a session whose files a test wrote to `folder`. */
 export function dataIn(folder: string, capture: Capture): SessionData {
   return reader.open({ id: folder, capture }, folder, () => null);
 }
@@ -23,12 +23,12 @@ export function streamLog(folder: string, capture: Capture, query: LogQuery, { l
   return dataIn(folder, capture).read(query, live);
 }
 
-/** Everything from where the query starts to the end of an ended session. */
+/** Returns the output of an ended session from where the query starts. */
 export function followEnded(folder: string, capture: Capture, query: FollowQuery) {
   return dataIn(folder, capture).follow(query, null, undefined);
 }
 
-/** `Array.fromAsync`, which the type library of our target does not know yet. */
+/** `Array.fromAsync`, which is missing in the type library of the build target. */
 export async function allChunks(source: AsyncIterable<LogChunk>): Promise<LogChunk[]> {
   const chunks: LogChunk[] = [];
   for await (const chunk of source) chunks.push(chunk);

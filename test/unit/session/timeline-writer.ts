@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Capture } from "../../../src/core/session.ts";
 
-/** One read of the keeper: bytes of a stream, or how many of it were lost, at a time (ms since the start). */
+/** One read of the keeper: bytes of a stream, or the number of bytes lost, at a time (ms since the start). */
 export interface Event {
   stream: 0 | 1;
   data?: string | Uint8Array;
@@ -41,7 +41,7 @@ export function headerBytes(punched: Punched = {}): Buffer {
   return header;
 }
 
-/** The blocks the keeper would have written; a plain second implementation of the format. */
+/** Returns the blocks that the keeper would write: a simple second implementation of the format. */
 export function blockBytes(events: readonly Event[]): Buffer {
   const offsets = [0, 0];
   const blocks: Buffer[] = [];
@@ -72,7 +72,7 @@ export function mergedBytes(events: readonly Event[]): Buffer {
   return Buffer.concat(events.map((event) => Buffer.from(event.data ?? "")));
 }
 
-/** Writes a session folder's log files. Streams without bytes get no file, as with the keeper. */
+/** Writes the log files of a session folder. Like the keeper, it creates no file for a stream without output. */
 export function writeLog(folder: string, capture: Capture, events: readonly Event[], punched?: Punched): void {
   const names = capture === "merged" ? ["output"] : ["stdout", "stderr"];
   for (const [stream, name] of names.entries()) {

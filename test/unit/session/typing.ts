@@ -7,7 +7,7 @@ export function program(...argv: string[]): TerminalProcess {
   return { pid: 1, program: null, argv, cwd: "/" };
 }
 
-/** A session on a terminal in this state: what is written to it, and the commands it asks to authorize first. */
+/** Creates a session on a terminal in this state, which records written input and the commands to authorize. */
 export function typing(state: Partial<InputState> = {}) {
   const written: Uint8Array[] = [];
   const authorized: TypedCommand[] = [];

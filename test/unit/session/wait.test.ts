@@ -19,7 +19,7 @@ function running(exited: Promise<unknown>) {
   return { execution, session: new Session(records as never, { id: "1", name: "one" }, {} as never) };
 }
 
-test("wait releases the execution and its listeners, however it ends", async () => {
+test("wait releases the execution and its listeners in every case", async () => {
   const { signal } = new AbortController();
   const options = { timeoutMs: 600_000, signal };
   const exits = running(Promise.resolve());
@@ -30,7 +30,7 @@ test("wait releases the execution and its listeners, however it ends", async () 
   assert.equal(getEventListeners(signal, "abort").length, 0);
 });
 
-test("wait ends on an abort signal, also on one aborted before the call, and on its timeout", async () => {
+test("wait ends on an abort signal, even if it was aborted before the call, and on its timeout", async () => {
   const { session, execution } = running(new Promise(() => {}));
   const controller = new AbortController();
   const waiting = session.wait({ signal: controller.signal });

@@ -13,7 +13,7 @@ const log = new AuditLog(database);
 for (let number = 1; number <= 20; number++) log.append(newEntry({ session: "s", detail: { number } }));
 const noted = log.verify().head;
 
-/** Does something to the log that nobody should, looks, and undoes it. */
+/** Tampers with the log, verifies it, and undoes the change. */
 function tampered(sql: string | (() => void), options: Parameters<AuditLog["verify"]>[0] = {}) {
   database.exec("BEGIN IMMEDIATE");
   try {
@@ -33,68 +33,78 @@ const copy = (from: number, to: string) =>
 
 const CASES: [what: string, sql: string, seq: number, why: string][] = [
   [
-    "a number",
+    "a changed number",
     "UPDATE audit SET seq = 100 WHERE seq = 20",
     20,
     "it is missing: the log ends here, but 20 entries were written",
   ],
-  ["a time", "UPDATE audit SET at_ms = at_ms + 1 WHERE seq = 7", 7, ALTERED],
-  ["a time by less than a millisecond", "UPDATE audit SET at_ms = at_ms + 0.5 WHERE seq = 7", 7, ALTERED],
-  ["a kind", "UPDATE audit SET kind = 'exit' WHERE seq = 7", 7, ALTERED],
-  ["an agent", "UPDATE audit SET agent = 'other' WHERE seq = 1", 1, ALTERED],
-  ["a session", "UPDATE audit SET session = 't' WHERE seq = 7", 7, ALTERED],
-  ["a session to none", "UPDATE audit SET session = NULL WHERE seq = 7", 7, ALTERED],
-  ["an actor", "UPDATE audit SET actor = 'a person' WHERE seq = 7", 7, ALTERED],
-  ["a channel", "UPDATE audit SET channel = 'cli' WHERE seq = 7", 7, ALTERED],
-  ["an outcome", "UPDATE audit SET outcome = 'denied' WHERE seq = 7", 7, ALTERED],
-  ["a summary", "UPDATE audit SET summary = 'ls ' WHERE seq = 20", 20, ALTERED],
-  ["a summary to bytes", "UPDATE audit SET summary = CAST(summary AS BLOB) WHERE seq = 7", 7, ALTERED],
-  ["a detail", "UPDATE audit SET detail = '{}' WHERE seq = 7", 7, ALTERED],
-  ["a detail's spaces", "UPDATE audit SET detail = detail || ' ' WHERE seq = 7", 7, ALTERED],
-  ["a hash", "UPDATE audit SET hash = upper(hash) WHERE seq = 7", 7, ALTERED],
+  ["a changed time", "UPDATE audit SET at_ms = at_ms + 1 WHERE seq = 7", 7, ALTERED],
+  ["a time changed by less than a millisecond", "UPDATE audit SET at_ms = at_ms + 0.5 WHERE seq = 7", 7, ALTERED],
+  ["a changed kind", "UPDATE audit SET kind = 'exit' WHERE seq = 7", 7, ALTERED],
+  ["a changed agent", "UPDATE audit SET agent = 'other' WHERE seq = 1", 1, ALTERED],
+  ["a changed session", "UPDATE audit SET session = 't' WHERE seq = 7", 7, ALTERED],
+  ["a removed session", "UPDATE audit SET session = NULL WHERE seq = 7", 7, ALTERED],
+  ["a changed actor", "UPDATE audit SET actor = 'a person' WHERE seq = 7", 7, ALTERED],
+  ["a changed channel", "UPDATE audit SET channel = 'cli' WHERE seq = 7", 7, ALTERED],
+  ["a changed outcome", "UPDATE audit SET outcome = 'denied' WHERE seq = 7", 7, ALTERED],
+  ["a changed summary", "UPDATE audit SET summary = 'ls ' WHERE seq = 20", 20, ALTERED],
+  ["a summary changed to bytes", "UPDATE audit SET summary = CAST(summary AS BLOB) WHERE seq = 7", 7, ALTERED],
+  ["a changed detail", "UPDATE audit SET detail = '{}' WHERE seq = 7", 7, ALTERED],
+  ["changed white space in a detail", "UPDATE audit SET detail = detail || ' ' WHERE seq = 7", 7, ALTERED],
+  ["a changed hash", "UPDATE audit SET hash = upper(hash) WHERE seq = 7", 7, ALTERED],
   [
     "text moved from one column to the next",
     "UPDATE audit SET actor = actor || channel, channel = '' WHERE seq = 7",
     7,
     ALTERED,
   ],
-  ["the first removed", "DELETE FROM audit WHERE seq = 1", 1, "it is missing"],
-  ["one removed", "DELETE FROM audit WHERE seq = 7", 7, "it is missing"],
+  ["a removed first entry", "DELETE FROM audit WHERE seq = 1", 1, "it is missing"],
+  ["a removed entry", "DELETE FROM audit WHERE seq = 7", 7, "it is missing"],
   [
-    "one removed and the rest moved up",
+    "a removed entry with the rest renumbered",
     "DELETE FROM audit WHERE seq = 7; UPDATE audit SET seq = seq - 1 WHERE seq > 7",
     7,
     ALTERED,
   ],
-  ["one put in between", `${SHIFT} ${copy(6, "7")}`, 7, ALTERED],
-  ["one put in before the first", copy(1, "0"), 0, "it precedes the first entry"],
-  ["one put in far below", copy(1, "-9223372036854775807"), Number(-(2n ** 63n)), "it precedes the first entry"],
-  ["one put in after the last", copy(20, "21"), 21, "it was not written by Sallyport: it follows the latest entry"],
+  ["an inserted entry", `${SHIFT} ${copy(6, "7")}`, 7, ALTERED],
+  ["an entry inserted before the first", copy(1, "0"), 0, "it precedes the first entry"],
   [
-    "two exchanged",
+    "an entry inserted far before the first",
+    copy(1, "-9223372036854775807"),
+    Number(-(2n ** 63n)),
+    "it precedes the first entry",
+  ],
+  [
+    "an entry inserted after the last",
+    copy(20, "21"),
+    21,
+    "it was not written by Sallyport: it follows the latest entry",
+  ],
+  [
+    "two swapped entries",
     "UPDATE audit SET seq = -1 WHERE seq = 7; UPDATE audit SET seq = 7 WHERE seq = 8; UPDATE audit SET seq = 8 WHERE seq = -1",
     7,
     ALTERED,
   ],
   [
-    "the end cut off",
+    "a truncated end",
     "DELETE FROM audit WHERE seq > 12",
     13,
     "it is missing: the log ends here, but 20 entries were written",
   ],
-  ["everything removed", "DELETE FROM audit", 1, "it is missing: the log ends here, but 20 entries were written"],
+  ["an emptied log", "DELETE FROM audit", 1, "it is missing: the log ends here, but 20 entries were written"],
   [
-    "the end cut off and the head moved",
+    "a truncated end with a changed head",
     "DELETE FROM audit WHERE seq > 12; UPDATE audit_head SET seq = 12",
     12,
     "it is not the latest entry written",
   ],
-  ["the head removed", "DELETE FROM audit_head", 1, "the head of the log is missing"],
+  ["a removed head", "DELETE FROM audit_head", 1, "the head of the log is missing"],
   ["a number too large to read", "UPDATE audit SET at_ms = 9223372036854775807 WHERE seq = 7", 7, ""],
 ];
 
 for (const [what, sql, seq, why] of CASES) {
-  test(`${what}: noticed, and the entry named`, () => {
+  test(`detects ${what} and names the entry`, () => {
     const { broken } = tampered(sql);
     assert.equal(broken?.seq, seq);
     if (why === "") assert.match(broken?.why ?? "", /^it cannot be read: /);
@@ -102,11 +112,11 @@ for (const [what, sql, seq, why] of CASES) {
   });
 }
 
-test("the log itself is whole, also when nothing is amiss but somebody is writing", () => {
+test("a valid log verifies, even while it is written to", () => {
   assert.deepEqual(log.verify(), { entries: 20, head: noted, broken: null });
 });
 
-test("an end that was cut off is not grown over by later entries", () => {
+test("a truncated end is detected after later entries", () => {
   const { broken } = tampered(() => {
     database.exec("DELETE FROM audit WHERE seq > 12");
     log.append(newEntry());
@@ -114,7 +124,7 @@ test("an end that was cut off is not grown over by later entries", () => {
   assert.deepEqual(broken, { seq: 13, why: "it is missing" });
 });
 
-/** Somebody who knows how the hashes are made can make them all anew; only a head noted elsewhere gives them away. */
+/** Recomputes all hashes, as an attacker can. Only a head stored elsewhere reveals that. */
 function forge() {
   database.exec("UPDATE audit SET outcome = 'allowed', summary = 'harmless' WHERE seq = 7");
   rehash();
@@ -129,7 +139,7 @@ function rehash() {
   database.prepare("UPDATE audit_head SET seq = ?, hash = ?").run(head.seq, head.hash);
 }
 
-test("a log that was forged throughout is noticed against a head noted elsewhere", () => {
+test("an anchor reveals a log that was forged completely", () => {
   assert.equal(tampered(forge).broken, null);
   assert.deepEqual(tampered(forge, { anchor: noted }).broken, {
     seq: 20,
@@ -137,7 +147,7 @@ test("a log that was forged throughout is noticed against a head noted elsewhere
   });
 });
 
-test("a log that was forged shorter is noticed against a head noted elsewhere", () => {
+test("an anchor reveals a log that was forged and shortened", () => {
   const shorten = () => {
     database.exec("DELETE FROM audit WHERE seq > 12");
     rehash();
@@ -148,7 +158,7 @@ test("a log that was forged shorter is noticed against a head noted elsewhere", 
   });
 });
 
-test("a log that has grown since still holds the head noted earlier", () => {
+test("a log that has grown still contains the anchor", () => {
   const { broken, entries } = tampered(() => log.append(newEntry()), { anchor: noted });
   assert.deepEqual({ broken, entries }, { broken: null, entries: 21 });
 });

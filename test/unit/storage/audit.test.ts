@@ -12,7 +12,7 @@ function fresh() {
   return { database, log: new AuditLog(database) };
 }
 
-test("an entry comes back as it was given, with a number, a time and a hash", () => {
+test("an entry is returned as appended, with a number, a time and a hash", () => {
   const { log } = fresh();
   const entry = newEntry({ session: "s1", detail: { reasons: [{ rule: "x" }], n: 1, none: null } });
   const from = Date.now();
@@ -24,11 +24,11 @@ test("an entry comes back as it was given, with a number, a time and a hash", ()
   assert.match(linked, /^[0-9a-f]{64}$/);
 });
 
-test("an empty log is whole", () => {
+test("an empty log is valid", () => {
   assert.deepEqual(fresh().log.verify(), { entries: 0, head: { seq: 0, hash: "" }, broken: null });
 });
 
-test("text that SQLite or JSON could change keeps the chain whole", () => {
+test("the chain stays valid with text that SQLite or JSON could change", () => {
   const { log } = fresh();
   const odd = "nul \0, lone \ud800, bidi \u202e, newline \n, quote ' \" \\, emoji 🚪";
   log.append(newEntry({ kind: odd, agent: odd, session: odd, actor: odd, channel: odd, outcome: odd, summary: odd }));
@@ -37,7 +37,7 @@ test("text that SQLite or JSON could change keeps the chain whole", () => {
   assert.equal(log.tail(2)[0]?.summary, odd.toWellFormed());
 });
 
-test("an entry is stored with the state it describes, or not at all", () => {
+test("an entry is stored together with the change it describes, or not at all", () => {
   const { database, log } = fresh();
   log.append(newEntry());
   assert.throws(() =>
@@ -61,7 +61,7 @@ test("an entry is stored with the state it describes, or not at all", () => {
   assert.equal(log.verify().broken, null);
 });
 
-test("secrets are masked in the summary and the detail, whoever appends", () => {
+test("masks secrets in the summary and the detail", () => {
   const { database, log } = fresh();
   log.append(
     newEntry({
@@ -86,7 +86,7 @@ test("secrets are masked in the summary and the detail, whoever appends", () => 
   });
 });
 
-test("what an agent sends cannot fill the disk, and what was cut is counted", () => {
+test("limits the size of entries and counts what was cut", () => {
   const { log } = fresh();
   log.append(newEntry({ summary: "x ".repeat(10_000), detail: { command: "y ".repeat(4_000_000) } }));
   const [entry = assert.fail("no entry")] = log.tail(1);
@@ -95,7 +95,7 @@ test("what an agent sends cannot fill the disk, and what was cut is counted", ()
   assert.match((entry.detail as { command: string }).command, / … \[\d+ more characters\]$/);
 });
 
-test("a log without a head takes no more entries: nothing goes unrecorded", () => {
+test("a log without a head rejects entries", () => {
   const { database, log } = fresh();
   database.exec("DELETE FROM audit_head");
   assert.throws(
@@ -105,7 +105,7 @@ test("a log without a head takes no more entries: nothing goes unrecorded", () =
   assert.equal(database.isTransaction, false);
 });
 
-test("a tampered entry is still shown", () => {
+test("shows a tampered entry", () => {
   const { database, log } = fresh();
   log.append(newEntry());
   database.exec("UPDATE audit SET detail = '{broken', at_ms = 'never'");
@@ -114,7 +114,7 @@ test("a tampered entry is still shown", () => {
   assert.equal(entry?.at, "never");
 });
 
-test("the export can be checked without Sallyport, as the documentation says", () => {
+test("the export can be verified without Sallyport, as documented", () => {
   const { log } = fresh();
   for (let number = 0; number < 2500; number++) log.append(newEntry({ detail: { number } }));
   let previous = "";
@@ -129,7 +129,7 @@ test("the export can be checked without Sallyport, as the documentation says", (
   assert.deepEqual({ count, previous }, { count: 2500, previous: log.verify().head.hash });
 });
 
-test("progress is told and ends at the total", () => {
+test("reports progress up to the total", () => {
   const { database, log } = fresh();
   inTransaction(database, () => {
     for (let number = 0; number < 25_000; number++) log.append(newEntry());
@@ -143,7 +143,7 @@ test("progress is told and ends at the total", () => {
   ]);
 });
 
-test("search by every field, newest first, and page by page", async (t) => {
+test("searches by every field, newest first, in pages", async (t) => {
   const { database, log } = fresh();
   const minute = (number: number) => Date.UTC(2026, 0, 1, 0, number);
   log.append(newEntry({ agent: "a", session: "s1", summary: "make all" }));
@@ -153,19 +153,19 @@ test("search by every field, newest first, and page by page", async (t) => {
   for (const seq of [1, 2, 3]) shift.run(minute(seq), seq);
   const found = (query: Parameters<AuditLog["search"]>[0]) => log.search(query).map(({ seq }) => seq);
   const cases: [string, Parameters<AuditLog["search"]>[0], number[]][] = [
-    ["nothing asked", {}, [3, 2, 1]],
+    ["no condition", {}, [3, 2, 1]],
     ["agent", { agent: "a" }, [3, 1]],
     ["session", { session: "s1" }, [2, 1]],
     ["kind", { kind: "exit" }, [2]],
     ["outcome", { outcome: "blocked" }, [3]],
-    ["since is included", { since: minute(2) }, [3, 2]],
-    ["until is not", { until: minute(2) }, [1]],
+    ["since is inclusive", { since: minute(2) }, [3, 2]],
+    ["until is exclusive", { until: minute(2) }, [1]],
     ["text in a summary, any case", { text: "MAKE" }, [1]],
-    ["text in the detail, with a quote in it", { text: 'echo "Gr' }, [3]],
-    ["a wildcard means itself", { text: "0% d" }, [2]],
-    ["and the other", { text: "m_r" }, [3]],
+    ["text with a quote in the detail", { text: 'echo "Gr' }, [3]],
+    ["% is literal", { text: "0% d" }, [2]],
+    ["_ is literal", { text: "m_r" }, [3]],
     ["no such text", { text: "m%r" }, []],
-    ["all at once", { agent: "a", session: "s1", kind: "run", outcome: "allowed", text: "all" }, [1]],
+    ["all conditions", { agent: "a", session: "s1", kind: "run", outcome: "allowed", text: "all" }, [1]],
     ["limit", { limit: 2 }, [3, 2]],
     ["before", { before: 3, limit: 1 }, [2]],
   ];
@@ -180,7 +180,7 @@ test("search by every field, newest first, and page by page", async (t) => {
   );
 });
 
-test("an entry stays small however much it is given to tell", () => {
+test("an entry stays small for any input", () => {
   const { log } = fresh();
   const many = Array.from({ length: 200_000 }, (_, i) => `VARIABLE_${i}`);
   const long = Array.from({ length: 90 }, () => "word ".repeat(10_000));

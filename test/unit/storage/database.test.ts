@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
 
-test("two that open a new state folder in the same moment both get it", async () => {
+test("two workers can open a new state folder at the same time", async () => {
   const folder = mkdtempSync(join(tmpdir(), "sallyport-open-"));
   const workers: Worker[] = [];
   try {
@@ -18,7 +18,7 @@ test("two that open a new state folder in the same moment both get it", async ()
     const openers = workers.map((worker) => once(worker, "message"));
     for (const [failures] of await Promise.all(openers)) assert.deepEqual(failures, []);
   } finally {
-    for (const worker of workers) await worker.terminate(); // one that waits for another that died would do so for ever
+    for (const worker of workers) await worker.terminate(); // A worker that waits for a failed one would wait forever.
     rmSync(folder, { recursive: true, force: true });
   }
 });

@@ -54,7 +54,7 @@ const ENDED: SessionEnd = {
 
 const RUNNING = { status: "running", lingering: false } as const;
 
-test("a session ends once, whoever says so", () => {
+test("a session ends once, even if several callers report it", () => {
   const row = session();
   assert.ok(store.insert(row));
   const other = new SessionStore(openDatabase(join(folder, "sallyport.db")));
@@ -64,7 +64,7 @@ test("a session ends once, whoever says so", () => {
   assert.equal(other.get(row.id)?.status, "completed");
 });
 
-test("a lingering session ends twice: its main process, then the last of it", () => {
+test("a lingering session ends twice: with its main process and with its last descendant", () => {
   const row = session();
   store.insert(row);
   assert.ok(store.end(row.id, { ...ENDED, lingering: true }, RUNNING));
@@ -84,14 +84,14 @@ test("a running session cannot be deleted", () => {
   assert.equal(store.get(row.id)?.status, "running");
 });
 
-test("a name is taken once, an id twice is an error", () => {
+test("a name can be used once; a duplicate ID is an error", () => {
   const row = session({ name: "one-of-a-kind" });
   assert.equal(store.insert(row), true);
   assert.equal(store.insert(session({ name: "one-of-a-kind" })), false);
   assert.throws(() => store.insert({ ...row, name: "another" }), { name: "SallyportError" });
 });
 
-test("a prefix finds what begins with it, and nothing else", () => {
+test("a prefix finds only IDs that start with it", () => {
   for (const id of ["aaaaaaa1-0000", "aaaaaaa1-00ff", "aaaaaaa2-0000"]) store.insert(session({ id, name: id }));
   const found = (prefix: string) => store.withPrefix(prefix).map(({ id }) => id);
   assert.deepEqual(found("aaaaaaa1-00f"), ["aaaaaaa1-00ff"]);
@@ -100,7 +100,7 @@ test("a prefix finds what begins with it, and nothing else", () => {
   assert.deepEqual(found("aaaaaaa3"), []);
 });
 
-test("lists are newest first, by status and agent, and counted likewise", () => {
+test("lists and counts sessions by status and agent, newest first", () => {
   for (let i = 0; i < 60; i++) {
     const row = session({ agent: "lister" });
     store.insert(row);
@@ -115,7 +115,7 @@ test("lists are newest first, by status and agent, and counted likewise", () => 
   assert.deepEqual(store.list({ agent: "nobody" }), []);
 });
 
-test("a text of any kind comes back as it was stored", () => {
+test("any text is returned as it was stored", () => {
   const command = `'; DROP TABLE sessions; -- "\n\t€😀 \u2028 %_ ${"x".repeat(100_000)}`;
   const row = session({ command, intent: command });
   store.insert(row);
@@ -123,7 +123,7 @@ test("a text of any kind comes back as it was stored", () => {
   assert.equal(store.get(row.id)?.intent, command);
 });
 
-test("many processes that open a new database at once all find it complete", async () => {
+test("processes that open a new database at the same time all find it complete", async () => {
   const path = join(folder, "fresh.db");
   const module = new URL("../../../src/storage/database.ts", import.meta.url).href;
   const script = `const { openDatabase } = await import(${JSON.stringify(module)});

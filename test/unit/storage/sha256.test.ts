@@ -6,7 +6,7 @@ import { plainSha256, sha256 } from "../../../src/storage/sha256.ts";
 const ours = (text: string) => plainSha256(text);
 const theirs = (text: string) => hash("sha256", text);
 
-test("what the standard gives as examples", () => {
+test("matches the examples of the standard", () => {
   assert.equal(ours(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   assert.equal(ours("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   assert.equal(
@@ -15,7 +15,7 @@ test("what the standard gives as examples", () => {
   );
 });
 
-test("every length around the ends of blocks, and texts of any characters, as Node's own", () => {
+test("matches Node's hash for all lengths around block ends and for any characters", () => {
   for (let length = 0; length < 300; length++) assert.equal(ours("x".repeat(length)), theirs("x".repeat(length)));
   for (let n = 0; n < 300; n++) {
     const text = randomBytes(n * 7).toString(n % 2 === 0 ? "latin1" : "utf16le");
@@ -24,6 +24,6 @@ test("every length around the ends of blocks, and texts of any characters, as No
   assert.equal(ours("a\ud800b€😀"), theirs("a\ud800b€😀"));
 });
 
-test("the first few and all the others are the same", () => {
+test("the first hashes and later ones are computed alike", () => {
   for (let n = 0; n < 50; n++) assert.equal(sha256(`entry ${n}`), theirs(`entry ${n}`));
 });

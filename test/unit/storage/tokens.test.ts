@@ -19,7 +19,7 @@ function failsWith(type: string) {
   return (error: unknown) => error instanceof SallyportError && error.type === type && error.recovery.length > 0;
 }
 
-test("a token is known by its secret, and by nothing near it", () => {
+test("verifies a token by its exact secret", () => {
   const { token, secret } = tokens.create(newToken("laptop"));
   assert.equal(tokens.verify(secret)?.id, token.id);
   for (const wrong of ["", token.id, token.name, secret.slice(0, -1), `${secret} `, secret.toUpperCase()]) {
@@ -27,12 +27,12 @@ test("a token is known by its secret, and by nothing near it", () => {
   }
 });
 
-test("another process on the same state folder knows it too", () => {
+test("another process on the same state folder verifies it, too", () => {
   const { secret } = tokens.create(newToken("shared"));
   assert.equal(new Tokens(file.open()).verify(secret)?.name, "shared");
 });
 
-test("its secret is nowhere in the state folder", () => {
+test("the secret is not stored in the state folder", () => {
   const { secret } = tokens.create(newToken("unwritten"));
   tokens.verify(secret);
   for (const name of readdirSync(file.folder)) {
@@ -40,7 +40,7 @@ test("its secret is nowhere in the state folder", () => {
   }
 });
 
-test("one that was revoked is good for nothing, at once and in every process", () => {
+test("a revoked token is invalid immediately, in every process", () => {
   const other = new Tokens(file.open());
   const { token, secret } = tokens.create(newToken("lost"));
   assert.ok(other.isGood(token.id));
@@ -51,26 +51,26 @@ test("one that was revoked is good for nothing, at once and in every process", (
   assert.equal(tokens.revoke(token.id).revokedAt, revokedAt, "revoking again changes nothing");
 });
 
-test("one that has expired is good for nothing", async () => {
+test("an expired token is invalid", async () => {
   const { token, secret } = tokens.create(newToken("brief", { expiresMs: 50 }));
   await until("it has expired", () => tokens.verify(secret) === null);
   assert.ok(!tokens.isGood(token.id));
 });
 
-test("its use is noted", () => {
+test("records the last use", () => {
   const { token, secret } = tokens.create(newToken("used"));
   assert.equal(token.lastUsedAt, null);
   tokens.verify(secret);
   assert.ok(tokens.get("used").lastUsedAt);
 });
 
-test("names are taken for good: in the audit each means one token", () => {
+test("names are not reused after revocation", () => {
   tokens.create(newToken("once"));
   tokens.revoke("once");
   assert.throws(() => tokens.create(newToken("once")), failsWith("NameInUse"));
 });
 
-test("a bad name and an unknown one are refused with a way out", () => {
+test("rejects an invalid name and an unknown token with a hint", () => {
   for (const name of ["", "-x", "a b", "x".repeat(64), "a\nb"]) {
     assert.throws(() => tokens.create(newToken(name)), failsWith("InvalidRequest"));
   }

@@ -28,7 +28,7 @@ function claimed(queue: WorkQueue, options: Parameters<WorkQueue["claim"]>[0] = 
   return queue.claim(options) ?? assert.fail("there is nothing to claim");
 }
 
-test("a key goes in once, also after it is done", () => {
+test("accepts a key once, even after the item is done", () => {
   const { queue } = fresh();
   assert.equal(queue.enqueue(item("a")), true);
   assert.equal(queue.enqueue(item("a", { priority: "HIGH", payload: { other: true } })), false);
@@ -39,7 +39,7 @@ test("a key goes in once, also after it is done", () => {
   assert.deepEqual([queue.count(), queue.count("open"), queue.count("done")], [1, 0, 1]);
 });
 
-test("an item goes in with the state it belongs to, or not at all", () => {
+test("an item is stored together with the change it belongs to, or not at all", () => {
   const { database, queue } = fresh();
   assert.throws(() =>
     inTransaction(database, () => {
@@ -51,7 +51,7 @@ test("an item goes in with the state it belongs to, or not at all", () => {
   assert.equal(queue.enqueue(item("a")), true);
 });
 
-test("a claimed item is whole", () => {
+test("a claimed item has all its fields", () => {
   const { queue } = fresh();
   queue.enqueue(item("a", { priority: "HIGH", payload: { session_id: "s", last_lines: ["1", "2"] } }));
   const { createdAt, dueAt, lease, ...rest } = claimed(queue, { worker: "me", leaseMs: 5000 });
@@ -71,7 +71,7 @@ test("a claimed item is whole", () => {
   assert.ok(Date.parse(dueAt) - Date.parse(createdAt) >= 5000);
 });
 
-test("urgent before normal before low, then oldest first", () => {
+test("claims by priority, then oldest first", () => {
   const { queue } = fresh();
   const order = ["LOW 1", "NORMAL 1", "HIGH 1", "LOW 2", "HIGH 2", "NORMAL 2"];
   for (const key of order) queue.enqueue(item(key, { priority: key.split(" ")[0] as NewWorkItem["priority"] }));
@@ -80,7 +80,7 @@ test("urgent before normal before low, then oldest first", () => {
   assert.equal(queue.claim(ME), null);
 });
 
-test("only what is due, and only the types asked for", () => {
+test("claims only due items of the given types", () => {
   const { queue } = fresh();
   queue.enqueue(item("later", { dueMs: Date.now() + 60_000, priority: "HIGH" }));
   queue.enqueue(item("other", { type: "OTHER" }));
@@ -90,7 +90,7 @@ test("only what is due, and only the types asked for", () => {
   assert.equal(queue.claim(ME), null);
 });
 
-test("a lease that ran out lets another claim it; the first can no longer speak for it", async () => {
+test("another worker can claim an item whose lease has expired, and the first lease is invalid", async () => {
   const { queue } = fresh();
   queue.enqueue(item("a"));
   const first = claimed(queue, { worker: "first", leaseMs: 2000 });
@@ -105,7 +105,7 @@ test("a lease that ran out lets another claim it; the first can no longer speak 
   queue.ack(second.id, second.lease);
 });
 
-test("work that took longer than its lease counts if nobody else took it", async () => {
+test("an expired lease is valid until another worker claims the item", async () => {
   const { queue } = fresh();
   queue.enqueue(item("a"));
   const { id, lease } = claimed(queue, { ...ME, leaseMs: 1 });
@@ -114,7 +114,7 @@ test("work that took longer than its lease counts if nobody else took it", async
   assert.equal(queue.count("done"), 1);
 });
 
-test("ack twice does no harm; a stranger's ack, and an unknown item, are errors", () => {
+test("acknowledging twice is harmless; a wrong lease or unknown item is an error", () => {
   const { queue } = fresh();
   queue.enqueue(item("a"));
   const { id, lease } = claimed(queue);
@@ -127,7 +127,7 @@ test("ack twice does no harm; a stranger's ack, and an unknown item, are errors"
   assert.throws(() => queue.retry(99, lease), failsWith("WorkNotFound"));
 });
 
-test("what is given back waits, keeps its place and says why", async () => {
+test("a returned item waits, keeps its position and has a note", async () => {
   const { queue } = fresh();
   queue.enqueue(item("a"));
   queue.enqueue(item("b"));
@@ -139,7 +139,7 @@ test("what is given back waits, keeps its place and says why", async () => {
   assert.deepEqual([again?.key, again?.attempts], ["a", 2]);
 });
 
-test("lists show the order of claims, the latest done first, and never a lease", () => {
+test("lists items in claim order, newest done items first, without leases", () => {
   const { queue } = fresh();
   for (const key of ["a", "b", "c", "d"]) queue.enqueue(item(key));
   queue.enqueue(item("urgent", { priority: "HIGH" }));
@@ -156,7 +156,7 @@ test("lists show the order of claims, the latest done first, and never a lease",
   assert.ok(queue.list().every((each) => !("lease" in each)));
 });
 
-test("what is done is forgotten after a while, and what nobody ever claimed; never what somebody works on", async () => {
+test("purges old done items and items never claimed, but no claimed item", async () => {
   const { queue } = fresh();
   for (const key of ["done", "claimed", "unclaimed"]) queue.enqueue(item(key));
   const { id, lease } = claimed(queue);
@@ -171,7 +171,7 @@ test("what is done is forgotten after a while, and what nobody ever claimed; nev
   );
 });
 
-test("next comes at once, as something is put in, at a time-out, and rejects when called off", async () => {
+test("next resolves with an item or at its timeout, and rejects when aborted", async () => {
   const { queue } = fresh();
   queue.enqueue(item("there"));
   assert.equal((await queue.next(ME))?.key, "there");
@@ -189,7 +189,7 @@ test("next comes at once, as something is put in, at a time-out, and rejects whe
   await assert.rejects(queue.next({ ...ME, signal: abort.signal }), /enough/);
 });
 
-test("of several who wait in one process each gets another item", async () => {
+test("several waiters in one process get different items", async () => {
   const { queue } = fresh();
   const waiting = [1, 2, 3].map((number) => queue.next({ worker: `w${number}` }));
   for (const key of ["a", "b", "c"]) queue.enqueue(item(key));
@@ -197,14 +197,14 @@ test("of several who wait in one process each gets another item", async () => {
   assert.deepEqual(keys.sort(), ["a", "b", "c"]);
 });
 
-test("next notices an item whose time has come, and one whose lease has run out", async () => {
+test("next wakes for an item that becomes due and for an expired lease", async () => {
   const { queue } = fresh();
   queue.enqueue(item("due soon", { dueMs: Date.now() + 30 }));
   assert.equal((await queue.next({ ...ME, leaseMs: 30 }))?.key, "due soon");
   assert.equal((await queue.next(ME))?.attempts, 2);
 });
 
-test("the pauses grow twofold up to a quarter of an hour, and are never in step", () => {
+test("retry delays double up to 15 minutes, with jitter", () => {
   assert.deepEqual(
     [1, 2, 3, 4].map((attempts) => backoffMs(attempts, 1)),
     [1000, 2000, 4000, 8000],

@@ -12,7 +12,7 @@ const tar = Buffer.alloc(10_240);
 tar.write("hello.txt");
 tar.write("ustar\u000000", 257);
 
-test("kinds are told by their magic numbers, in bytes and mostly in what decoding left of them", () => {
+test("recognizes formats by magic numbers, in bytes and in decoded text", () => {
   const kinds: [name: string, bytes: Buffer, inText?: string | null][] = [
     ["PNG image", after("\x89PNG\r\n\x1a\n\0\0\0\rIHDR")],
     ["JPEG image", after("\xff\xd8\xff\xe0\0\x10JFIF\0\x01")],
@@ -39,14 +39,14 @@ test("kinds are told by their magic numbers, in bytes and mostly in what decodin
   }
 });
 
-test("binary data of no known kind is told by what it holds", () => {
+test("recognizes unknown binary data by its content", () => {
   assert.deepEqual(binaryKind(noise), { name: null });
   assert.deepEqual(binaryKind(noise.toString("utf8")), { name: null });
   assert.deepEqual(binaryKind(Buffer.alloc(100)), { name: null });
   assert.deepEqual(binaryKind(Buffer.from("wide text\n", "utf16le")), { name: null });
 });
 
-test("text is text", () => {
+test("does not treat text as binary", () => {
   const texts = [
     "",
     "x",
@@ -67,7 +67,7 @@ test("text is text", () => {
   }
 });
 
-test("a summary says what, how much and how to get it", () => {
+test("a summary has format, size and hint", () => {
   const png = { name: "PNG image" };
   assert.equal(binarySummary(png, 34_567, "`xxd`"), "[binary output: PNG image, 34,567 bytes; read it with `xxd`]");
   assert.equal(binarySummary(png, null), "[binary output: PNG image]");

@@ -1,4 +1,4 @@
-/** Milliseconds of processor time: what else the machine is doing does not count. */
+/** Returns the CPU time of `work` in milliseconds, which does not depend on the load of the machine. */
 export function cpuMs(work: () => void): number {
   const before = process.cpuUsage();
   work();

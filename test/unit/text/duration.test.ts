@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatDuration, parseDuration } from "../../../src/text/format.ts";
 
-test("durations are read as people write them", () => {
+test("parses durations", () => {
   const read = {
     "90": 90_000,
     "0": 0,
@@ -17,12 +17,12 @@ test("durations are read as people write them", () => {
   for (const [text, ms] of Object.entries(read)) assert.equal(parseDuration(text), ms, text);
 });
 
-test("anything else is not a duration", () => {
+test("rejects invalid durations", () => {
   for (const text of ["", "s", "5 m", "-1", "1y", "5m3", "1e3", "m5", "١"])
     assert.equal(parseDuration(text), null, text);
 });
 
-test("durations are shown in two units at most", () => {
+test("formats durations with at most two units", () => {
   const shown: [number, string][] = [
     [0, "0ms"],
     [999, "999ms"],

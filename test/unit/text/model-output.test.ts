@@ -5,7 +5,7 @@ import { aggregated, forModel, summary, tail } from "../../../src/text/model-out
 import { lastLines } from "../../../src/text/truncate.ts";
 import { randomText, seeded } from "../../fixtures/seeded.ts";
 
-test("a model gets clean text, whole where it fits", () => {
+test("returns clean text, complete if it fits", () => {
   assert.deepEqual(forModel("10%\r100%\r\n\u001b[32mok\u001b[0m\r\n"), {
     text: "100%\nok\n",
     omittedBytes: 0,
@@ -14,12 +14,12 @@ test("a model gets clean text, whole where it fits", () => {
   });
 });
 
-test("it is cleaned before it is cut: a progress bar does not use up the room", () => {
+test("cleans text before cutting, so that a progress bar takes no space", () => {
   const bar = Array.from({ length: 10_000 }, (_, index) => `\r${index / 100}%`).join("");
   assert.equal(forModel(`${bar}\r100.00%\nthe error\n`, { maxBytes: 100 }).text, "100.00%\nthe error\n");
 });
 
-test("binary data is told, never given", () => {
+test("replaces binary data by a summary", () => {
   const png = Buffer.from(`\x89PNG\r\n\x1a\n${"\0\xff".repeat(500)}`, "latin1").toString("utf8");
   const told = forModel(png, { maxBytes: 1000, totalBytes: 1008, hint: "`head -c`" });
   assert.equal(told.text, "[binary output: PNG image, 1,008 bytes; read it with `head -c`]");
@@ -28,15 +28,15 @@ test("binary data is told, never given", () => {
   assert.equal(forModel("\0\u0001".repeat(50)).text, "[binary output: 100 bytes]");
 });
 
-test("bytes missing from a result are told where they are missing", () => {
+test("marks missing bytes where they are missing", () => {
   const head = "\u001b[1mfirst\u001b[0m\n";
   const { text } = forModel(`${head}last\r\n`, { omittedAt: head.length, omittedBytes: 12_345, hint: "BashOutput" });
   assert.equal(text, "first\n[… 12,345 bytes left out; read them with BashOutput]\nlast\n");
-  // Where they are missing is not known: half way, as results are cut.
+  // Without a position, the marker is in the middle.
   assert.equal(forModel("aa\nbb\n", { omittedBytes: 9 }).text, "aa\n[… 9 bytes left out]\nbb\n");
 });
 
-test("no model is given more than its cap, whatever the output", () => {
+test("never exceeds the limit", () => {
   const next = seeded(11);
   const parts = [
     "\u001b[31m",
@@ -61,7 +61,7 @@ test("no model is given more than its cap, whatever the output", () => {
   assert.ok(Buffer.byteLength(forModel("€".repeat(1 << 20)).text) <= MODEL_BYTES);
 });
 
-test("the last lines of a text", () => {
+test("returns the last lines of a text", () => {
   const cases: [text: string, count: number, last: string][] = [
     ["", 5, ""],
     ["a", 1, "a"],
@@ -76,7 +76,7 @@ test("the last lines of a text", () => {
   for (const [text, count, last] of cases) assert.equal(lastLines(text, count), last, JSON.stringify(text));
 });
 
-test("summaries, aggregates and tails are readable and keep to their caps", () => {
+test("summaries, aggregates and tails are readable and within their limits", () => {
   const many = Array.from({ length: 500 }, (_, index) => `${index}\n`).join("");
   assert.equal(summary(many), lastLines(many, 100));
   assert.equal(summary(many, 2), "498\n499\n");
@@ -91,7 +91,7 @@ test("summaries, aggregates and tails are readable and keep to their caps", () =
   assert.equal(tail("\0\u0001".repeat(9)), "[binary output: 18 bytes]");
 });
 
-test("lines before and after a gap are no neighbours", () => {
+test("does not join lines before and after a gap", () => {
   const facts = { omittedAt: 4, omittedBytes: 100 };
   assert.equal(summary("a\nb\ny\nz\n", 100, facts), "y\nz\n");
   assert.equal(tail("a\nb\ny\nz\n", facts), "y\nz\n");

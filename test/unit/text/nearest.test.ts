@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nearest } from "../../../src/text/nearest.ts";
 
-test("suggestions are near or not made", () => {
+test("suggests only similar names", () => {
   const names = ["run", "ps", "logs", "inspect", "doctor"];
   assert.equal(nearest("rnu", names), "run");
   assert.equal(nearest("log", names), "logs");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { QueryFilter } from "../../../src/text/terminal/queries.ts";
 
-/** Cut into every two pieces there are, and into single bytes: all must come to the same. */
+/** Filters the output cut into two pieces at every position and into single bytes. All results must be equal. */
 function passed(text: string): string {
   const bytes = Buffer.from(text);
   const through = (pieces: Uint8Array[]) => {
@@ -36,24 +36,24 @@ for (const question of [
   "\u009b6n",
   "\u009d11;?\u009c",
 ]) {
-  test(`the question ${JSON.stringify(question)} does not reach our own terminal`, () => {
+  test(`removes the query ${JSON.stringify(question)}`, () => {
     assert.equal(passed(`before${question}after`), "beforeafter");
   });
 }
 
-test("everything else passes as it is, whole characters or not", () => {
+test("passes everything else unchanged, including incomplete characters", () => {
   const text = "plain \x1b[1;31mred\x1b[0m \x1b]0;title\x07 漢字 😀 \x1b[2J\x1b[5;5H\x1b[4n\x1bPq#0\x1b\\ \x1b(B end";
   const kept = text.replace("\x1b[4n", "");
   assert.equal(passed(text), kept);
 });
 
-test("an endless sequence is not held for ever", () => {
+test("does not hold back an endless sequence", () => {
   const passage = new QueryFilter();
   const long = `\x1b]0;${"x".repeat(10_000)}`;
   assert.equal(passage.filter(Buffer.from(long)).length, long.length);
 });
 
-test("what was switched on is switched off, and nothing else", () => {
+test("resets exactly the modes that were set", () => {
   const passage = new QueryFilter();
   passage.filter(Buffer.from("\x1b[?1049h\x1b[?1h\x1b=\x1b[?2004h\x1b[?1000;1006h\x1b[?25l\x1b[?1006l"));
   assert.equal(passage.reset(), "\x1b[?1000l\x1b[?2004l\x1b[?1l\x1b[?1049l\x1b[?25h\x1b>\x1b[m");

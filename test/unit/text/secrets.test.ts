@@ -6,9 +6,9 @@ import { cpuMs } from "./cpu-time.ts";
 
 const LONG = "Ab1".repeat(16);
 
-/** What goes in, and what comes out. The secret is spelt hunter2 wherever its shape does not matter. */
+/** Texts and their masked form. The secret is hunter2 unless its format matters. */
 const MASKED: [string, string][] = [
-  // Variables, by their name.
+  // Variables, recognized by name.
   ["GITHUB_TOKEN=hunter2 gh pr list", "GITHUB_TOKEN=••• gh pr list"],
   ["export API_TOKEN=hunter2", "export API_TOKEN=•••"],
   ["CLIENT_SECRET='hunter2 with spaces' make", "CLIENT_SECRET='•••' make"],
@@ -72,7 +72,7 @@ const MASKED: [string, string][] = [
   ["curl 'https://x.org/?access_token=hunter2&page=2'", "curl 'https://x.org/?access_token=•••&page=2'"],
   [`git clone https://${LONG}@example.org/x`, "git clone https://•••@example.org/x"],
   ["curl https://hooks.slack.com/services/T0/B0/hunter2", "curl https://hooks.slack.com/services/•••"],
-  // Shapes.
+  // Known formats.
   [`echo ghp_${LONG}`, "echo •••"],
   [`echo github_pat_${LONG}_x`, "echo •••"],
   [`echo glpat-${LONG}`, "echo •••"],
@@ -217,7 +217,7 @@ const ARGS: [string[], string[]][] = [
 for (const [argv, expected] of ARGS)
   test(`argv: ${JSON.stringify(argv)}`, () => assert.deepEqual(maskArgs(argv), expected));
 
-test("an environment keeps its names, and the values that are not secret", () => {
+test("masks secret values of an environment and keeps the others", () => {
   const env = { HOME: "/root", GITHUB_TOKEN: "hunter2", EMPTY_TOKEN: "", URL: "https://me:hunter2@x.org", apiKey: "x" };
   assert.deepEqual(maskEnv(env), {
     HOME: "/root",
@@ -228,7 +228,7 @@ test("an environment keeps its names, and the values that are not secret", () =>
   });
 });
 
-test("data of any shape, by name and by look; args after their command; a key called __proto__ too", () => {
+test("masks data by key and format, arguments by their command, and a key named __proto__", () => {
   const data = JSON.parse('{"__proto__":{"token":"hunter2"},"list":[1,null,{"secret":"hunter2"}],"date":"2026"}');
   const masked = JSON.stringify(maskData({ ...data, command: "mysql", args: ["-phunter2"], at: new Date(0) }));
   assert.equal(
@@ -239,14 +239,14 @@ test("data of any shape, by name and by look; args after their command; a key ca
   assert.equal(maskData(7), 7);
 });
 
-test("names in any spelling", () => {
+test("recognizes secret names in any spelling", () => {
   for (const name of ["accessToken", "x-api-key", "AWS_SECRET_ACCESS_KEY", "db.password", "client_secret", "jwt"])
     assert.ok(isSecretName(name), name);
   for (const name of ["key", "tokens", "author", "passenger", "keyboard", "monkey", "authors", "secretary", "bypass"])
     assert.ok(!isSecretName(name), name);
 });
 
-test("hostile text takes time in proportion to its length", () => {
+test("masks malicious text in linear time", () => {
   const pieces = [
     "a",
     "a.",
@@ -282,7 +282,7 @@ test("hostile text takes time in proportion to its length", () => {
   const timeOf = (text: string) => cpuMs(() => maskText(text));
   for (const piece of pieces) {
     for (const text of [piece.repeat(200_000 / piece.length), `token="${piece.repeat(200_000 / piece.length)}`]) {
-      // Linear is some 50 ms at the worst; what grows with the square would be minutes.
+      // Linear time takes at most about 50 ms; quadratic time would take minutes.
       assert.ok(timeOf(text) < 2000, JSON.stringify(piece));
     }
   }

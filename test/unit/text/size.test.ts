@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatSize, parseSize } from "../../../src/text/format.ts";
 
-test("sizes are read in powers of 1024", () => {
+test("parses sizes with powers of 1024", () => {
   const read = {
     "4096": 4096,
     "0": 0,
@@ -17,11 +17,11 @@ test("sizes are read in powers of 1024", () => {
   for (const [text, bytes] of Object.entries(read)) assert.equal(parseSize(text), bytes, text);
 });
 
-test("anything else is not a size", () => {
+test("rejects invalid sizes", () => {
   for (const text of ["", "K", "-1", "1 M", "1Mi", "5X", "1e3"]) assert.equal(parseSize(text), null, text);
 });
 
-test("sizes are shown with three figures at most", () => {
+test("formats sizes", () => {
   const shown: [number, string][] = [
     [0, "0B"],
     [1023, "1023B"],

@@ -15,31 +15,31 @@ const rows: [string, string, string][] = [
   ["漢字漢字", "7", "ls"],
 ];
 
-test("columns are aligned by what the terminal shows, and the last is not padded", () => {
+test("aligns columns by display width, and does not pad the last", () => {
   assert.equal(
     alignedTable(columns, rows, 80),
     "NAME      SIZE  COMMAND\na           12  echo one two three four\n漢字漢字     7  ls\n",
   );
 });
 
-test("a flexible column is cut until the table fits", () => {
+test("cuts a flexible column until the table fits", () => {
   const table = alignedTable(columns, rows, 30);
   assert.equal(table, "NAME      SIZE  COMMAND\na           12  echo one two …\n漢字漢字     7  ls\n");
   for (const line of table.trimEnd().split("\n")) assert.ok(displayWidth(line) <= 30);
 });
 
-test("of several flexible columns the widest gives up first, and none all of it", () => {
+test("narrows the widest flexible column first, down to a minimum", () => {
   const both = columns.map((column) => ({ ...column, flexible: column.title !== "SIZE" }));
   const long: [string, string, string][] = [["n".repeat(30), "12", "c".repeat(100_000)]];
   assert.deepEqual(alignedTable(both, long, 50).split("\n")[1]?.split(/ +/).map(displayWidth), [21, 2, 21]);
   assert.deepEqual(alignedTable(both, long, 20).split("\n")[1]?.split(/ +/).map(displayWidth), [10, 2, 10]);
 });
 
-test("for programs: tabs, no titles, nothing cut", () => {
+test("formats rows for programs with tabs, without titles or cuts", () => {
   assert.equal(tabbedTable(columns, rows), "a\t12\techo one two three four\n漢字漢字\t7\tls\n");
 });
 
-test("widths are cells, not characters", () => {
+test("measures width in cells, not characters", () => {
   const cells = { abc: 3, é: 1, "e\u0301": 1, 漢: 2, "🚪": 2, "👩‍👩‍👧": 2, ｆ: 2, "✓": 1, का: 2, 𗀀: 2 };
   for (const [text, width] of Object.entries(cells)) assert.equal(displayWidth(text), width, text);
   assert.equal(fit("漢字漢字", 5), "漢字…");
@@ -47,11 +47,11 @@ test("widths are cells, not characters", () => {
   assert.equal(fit("abc", 0), "");
 });
 
-test("no character counts as narrower than a session's terminal draws it", async () => {
+test("counts no character as narrower than a session's terminal draws it", async () => {
   const characters: string[] = [];
   for (let code = 0xa0; code < 0x32000; code++) {
     const character = String.fromCodePoint(code);
-    // Marks without a width may be newer than the tables of the terminal; the others cannot be seen.
+    // Zero-width marks may be newer than the terminal's tables; the others are invisible.
     if (!/[\p{Mn}\p{Me}\p{C}\p{Zl}\p{Zp}]/u.test(character)) characters.push(character);
   }
   let wide = 0;
@@ -71,7 +71,7 @@ const SCREEN = { columns: 1000, rows: 250 };
 const CELLS_EACH = 4;
 const PER_SCREEN = (SCREEN.columns / CELLS_EACH) * SCREEN.rows;
 
-/** The cells that each of these characters takes on a session's terminal. */
+/** Returns the cells that each character takes on a session's terminal. */
 async function drawnWidths(characters: readonly string[]): Promise<number[]> {
   const perRow = SCREEN.columns / CELLS_EACH;
   const position = (index: number) => ({ row: Math.floor(index / perRow), column: (index % perRow) * CELLS_EACH });
@@ -84,7 +84,7 @@ async function drawnWidths(characters: readonly string[]): Promise<number[]> {
     const { row, column } = position(index);
     const run = attributes?.[row]?.find(({ start, length }) => start <= column && column < start + length);
     if (!run) return 0;
-    // A character of two cells is a run of its own.
+    // A wide character is a separate run.
     if ([...run.text].length !== run.length) return run.length;
     return [...run.text][column - run.start] === " " ? 0 : 1;
   });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isTerminalReply } from "../../../src/text/terminal/queries.ts";
 
-test("what a terminal says by itself is told from what a person types", () => {
+test("distinguishes terminal replies from typed input", () => {
   const answers = [
     "\x1b[?1;2c",
     "\x1b[>0;276;0c",

@@ -13,7 +13,7 @@ function each(cases: [shown: string, ...texts: string[]][]): void {
   }
 }
 
-test("text without controls is the same string", () => {
+test("returns text without control characters unchanged", () => {
   each([
     ["", ""],
     ["a\tb\n\nc", "a\tb\n\nc"],
@@ -21,7 +21,7 @@ test("text without controls is the same string", () => {
   ]);
 });
 
-test("escape sequences are gone, what they enclose stays", () => {
+test("removes escape sequences and keeps the text between them", () => {
   each([
     ["red bold", `${ESC}[31mred ${ESC}[1;38;2;1;2;3mbold${ESC}[0m`, `${ESC}[31mred${ESC}[m bold`],
     ["cursor", `${ESC}[?25lcursor${ESC}[?25h`, `${ESC}[>4;1mcursor${ESC}[ q`],
@@ -44,7 +44,7 @@ test("escape sequences are gone, what they enclose stays", () => {
   ]);
 });
 
-test("what is cut off or broken does not take the rest with it", () => {
+test("an incomplete sequence does not hide the text after it", () => {
   each([
     [
       "end",
@@ -58,12 +58,12 @@ test("what is cut off or broken does not take the rest with it", () => {
     ["one\ntwo", `one${ESC}]0;never ended\ntwo`, `one${ESC}Pnever ended\ntwo`, `one${ESC}[3\ntwo`],
     ["inner", `${ESC}]0;outer${ESC}]0;nested${BEL}inner`, `${ESC}]0;outer${ESC}[31minner`],
     ["kept", `${ESC}]0;cancelled\u0018kept`, `${ESC}${ESC}[31mkept`, `${ESC}${ESC}${ESC}kept`.replace("k", "\u0007k")],
-    // Text encoded twice holds 8-bit characters that begin strings nobody ends.
+    // Doubly encoded text contains 8-bit characters that start unterminated strings.
     ["âquotedâ, and on", "â\u0080\u009dquotedâ\u0080\u009d, and on", "â\u0080\u0098quotedâ\u0080\u0099, and on"],
   ]);
 });
 
-test("a line that was rewritten is there in its last state", () => {
+test("shows the last state of a rewritten line", () => {
   each([
     ["100%\ndone\n", "10%\r50%\r100%\ndone\n", "10%\r\r100%\r\ndone\r\n"],
     ["ok0%", "100%\rok"],
@@ -80,7 +80,7 @@ test("a line that was rewritten is there in its last state", () => {
   ]);
 });
 
-test("a block of lines that was rewritten is there in its last state", () => {
+test("shows the last state of a rewritten block of lines", () => {
   each([
     ["a done\nb done\n", `a 1\nb 1\n${ESC}[2A${ESC}[2Ka 2\n${ESC}[2Kb 2\n${ESC}[2A\ra done\nb done\n`],
     ["a done\nb\n", `a 1\nb\n${ESC}[2Aa done\n${ESC}[1B`, `a 1\nb${ESC}M\ra done\n\n`],
@@ -89,7 +89,7 @@ test("a block of lines that was rewritten is there in its last state", () => {
   ]);
 });
 
-test("other control characters are visible or leave no mark", () => {
+test("makes other control characters visible or removes them", () => {
   each([
     ["ding", `di${BEL}ng`, "di\u000e\u000fng"],
     ["a␀b␁c␡", "a\0b\u0001c\u007f"],
@@ -99,13 +99,13 @@ test("other control characters are visible or leave no mark", () => {
   ]);
 });
 
-test("a long line keeps all of it, and can be rewritten near its end", () => {
+test("keeps a long line completely, and applies changes near its end", () => {
   const long = "0123456789".repeat(1000);
   assert.equal(terminalText(`${long}${ESC}[0m\n`), `${long}\n`);
   assert.equal(terminalText(`${ESC}[1m${long}\b\bXY`), `${long.slice(0, -2)}XY`);
 });
 
-test("no escape or control character survives, whatever comes", () => {
+test("no escape or control character remains for any input", () => {
   const next = seeded(7);
   const parts = [
     ESC,
@@ -138,12 +138,12 @@ test("no escape or control character survives, whatever comes", () => {
   ];
   for (let round = 0; round < 3000; round++) {
     const text = randomText(next, parts, next(60));
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: matches control characters
     assert.doesNotMatch(terminalText(text), /[\x00-\x08\x0b-\x1f\x7f-\x9f]/, JSON.stringify(text));
   }
 });
 
-test("plain lines between coloured ones survive, whatever the lines are", () => {
+test("keeps plain lines between coloured ones", () => {
   const next = seeded(8);
   for (let round = 0; round < 200; round++) {
     const lines = Array.from({ length: next(600) }, () => randomText(next, ["word ", "x", "é", "\t"], next(400)));
@@ -151,7 +151,7 @@ test("plain lines between coloured ones survive, whatever the lines are", () => 
   }
 });
 
-test("hostile input takes no longer than its length", () => {
+test("runs in linear time on malicious input", () => {
   const length = 1 << 20;
   const filled = (part: string, before = "") => before + part.repeat(Math.ceil(length / part.length));
   const line = "y".repeat(1000);
@@ -178,7 +178,7 @@ test("hostile input takes no longer than its length", () => {
   };
   for (const [name, text] of Object.entries(inputs)) {
     const took = cpuMs(() => terminalText(text));
-    // Most take 0.1 s; in proportion to the square of their length they would take many.
+    // Linear time takes about 0.1 s; quadratic time would take many seconds.
     assert.ok(took < 2500, `${name}: ${Math.round(took)} ms`);
   }
 });

@@ -7,7 +7,7 @@ import { cpuMs } from "./cpu-time.ts";
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `line ${index + 1}\n`).join("");
 const lines = (text: string) => text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
 
-test("a text that fits is left alone", () => {
+test("returns a text that fits unchanged", () => {
   for (const text of ["", "a", "a\nb\n", "\n\n\n", "é€😀"]) {
     const bytes = Buffer.byteLength(text);
     assert.deepEqual(truncateMiddle(text, { maxBytes: bytes }), { text, omittedBytes: 0, omittedLines: 0 });
@@ -16,7 +16,7 @@ test("a text that fits is left alone", () => {
   assert.deepEqual(truncateMiddle("a\nb\nc", { maxBytes: 5, maxLines: 3 }), three);
 });
 
-test("the middle is left out between lines, counted, with how to read it", () => {
+test("omits the middle between lines, with counts and a hint", () => {
   const cut = truncateMiddle(numbered(1000), { maxBytes: 120, hint: "`sallyport logs calm-otter`" });
   assert.deepEqual(cut, {
     text: [
@@ -32,7 +32,7 @@ test("the middle is left out between lines, counted, with how to read it", () =>
   });
 });
 
-test("the wording follows what is left out", () => {
+test("the marker counts lines or bytes, in singular or plural", () => {
   const cases: [string, Parameters<typeof truncateMiddle>[1], string][] = [
     [
       `${"a\n".repeat(9)}${"b".repeat(80)}\n${"c\n".repeat(9)}`,
@@ -58,21 +58,21 @@ test("the wording follows what is left out", () => {
   for (const [text, options, expected] of cases) assert.equal(truncateMiddle(text, options).text, expected);
 });
 
-test("one giant line is cut inside, between characters", () => {
+test("cuts a very long line inside, between characters", () => {
   const { text, omittedBytes, omittedLines } = truncateMiddle("😀".repeat(10_000), { maxBytes: 100 });
   assert.match(text, /^(😀)+\n\[… 39,9\d\d bytes left out\]\n(😀)+$/u);
   assert.equal(omittedBytes + (text.match(/😀/gu)?.length ?? 0) * 4, 40_000);
   assert.equal(omittedLines, 0);
 });
 
-test("without room for the hint it goes, without room for the marker all goes", () => {
+test("omits the hint or the whole text if there is no space for the marker", () => {
   const text = numbered(100);
   const short = truncateMiddle(text, { maxBytes: 42, hint: "x".repeat(80) });
   assert.equal(short.text, "line 1\n[… 776 bytes left out]\nline 100\n");
   assert.deepEqual(truncateMiddle(text, { maxBytes: 10 }), { text: "", omittedBytes: 792, omittedLines: 100 });
 });
 
-test("bytes that were missing before are counted, and marked where they were", () => {
+test("counts bytes that were already missing, and marks their position", () => {
   const head = "a1\na2\na3\n";
   const tail = "z1\nz2\n";
   const options = { omittedAt: head.length, omittedBytes: 5000 };
@@ -81,7 +81,7 @@ test("bytes that were missing before are counted, and marked where they were", (
     omittedBytes: 5000,
     omittedLines: null,
   });
-  // The lines that were cut go whole, where that costs little.
+  // Lines that were cut are omitted completely if that loses little.
   const torn = { omittedAt: 11, omittedBytes: 5000 };
   assert.equal(
     truncateMiddle("a1\na2\na3\ntorn\nz1\nz2\n", { maxBytes: 1000, ...torn }).text,
@@ -91,7 +91,7 @@ test("bytes that were missing before are counted, and marked where they were", (
   assert.equal(cut.text, "line 1\nline 2\n[… 1,008,860 bytes left out; read them with cat]\nline 999\nline 1000\n");
 });
 
-test("no text is ever longer than its caps, and the counts always add up", () => {
+test("never exceeds the limits, and the counts add up", () => {
   const next = seeded(4);
   const parts = ["a", "bc", "é", "€", "😀", "\n", "\n", "long words in a line", "\ud83d", "\t"];
   for (let round = 0; round < 3000; round++) {
@@ -114,7 +114,7 @@ test("no text is ever longer than its caps, and the counts always add up", () =>
     assert.ok(text.startsWith(head) && text.endsWith(tail), told);
     assert.ok(head.isWellFormed() || !text.isWellFormed(), told);
     assert.ok(tail.isWellFormed() || !text.isWellFormed(), told);
-    // The regular expression may have taken the line feed that belongs to the head.
+    // The regular expression may have matched the line feed that belongs to the head.
     const kept = Buffer.byteLength(head) + Buffer.byteLength(tail);
     const total = bytes + (gap.omittedBytes ?? 0);
     assert.ok([total - kept, total - kept - 1].includes(cut.omittedBytes), told);
@@ -125,7 +125,7 @@ function safeIndex(text: string, index: number): number {
   return /[\udc00-\udfff]/.test(text[index] ?? "") ? index - 1 : index;
 }
 
-test("ten megabytes are cut quickly, be it one line or a million", () => {
+test("truncates ten megabytes quickly, with one line or a million", () => {
   for (const text of ["x".repeat(10 << 20), "x\n".repeat(5 << 20), "\n".repeat(10 << 20), "€".repeat(4 << 20)]) {
     let cut = "";
     const took = cpuMs(() => {

@@ -21,7 +21,7 @@ async function linesOf(session: SessionHandle): Promise<string[]> {
 }
 const size = { columns: 60, rows: 10 };
 
-test("the screen of a running session is what its program shows now", async () => {
+test("shows the current screen of a running session", async () => {
   const command = "printf 'name? '; read name; clear; printf '\\033]2;greeter\\007hello %s' \"$name\"; sleep 60";
   const session = await gateway.start({ command, pty: true, size });
   await until("it asks", async () => (await session.screen()).lines[0] === "name?");
@@ -38,10 +38,12 @@ test("the screen of a running session is what its program shows now", async () =
   await session.resize({ columns: 30, rows: 5 });
   await until("it is smaller", async () => (await session.screen()).columns === 30);
   await session.kill();
-  assert.equal((await session.screen()).lines[0], "hello Ada", "also after its end");
+  assert.equal((await session.screen()).lines[0], "hello Ada", "after its end");
 });
 
-test("vim is seen as it is, by another gateway as well", { skip: !has("vim") && "no vim" }, async () => {
+test("shows the screen of vim, also through another gateway", {
+  skip: !has("vim") && "vim is not installed",
+}, async () => {
   writeFileSync(fixture.path("poem.txt"), "roses are red\nviolets are blue\n");
   const command = "vim -u NONE -N -n -i NONE poem.txt";
   const session = await gateway.start({ command, pty: true, size });
@@ -63,7 +65,7 @@ test("vim is seen as it is, by another gateway as well", { skip: !has("vim") && 
   assert.equal((await session.screen()).alternate, false);
 });
 
-test("what scrolled off can be had as well", async () => {
+test("returns the scrollback on request", async () => {
   const { id } = await gateway.run({ command: "seq 100", pty: true, size });
   const screen = await gateway.session(id).screen({ scrollback: true });
   assert.deepEqual(screen.lines, ["92", "93", "94", "95", "96", "97", "98", "99", "100", ""]);
@@ -73,7 +75,7 @@ test("what scrolled off can be had as well", async () => {
   );
 });
 
-test("a session on pipes has no screen, picture or recording, and says so", async () => {
+test("a session on pipes has no screen, picture or recording", async () => {
   const { id } = await gateway.run({ command: "echo x" });
   const session = gateway.session(id);
   const refused = (error: unknown) => error instanceof SallyportError && error.type === "NotOnTerminal";
@@ -89,7 +91,7 @@ test("rejects a picture format other than svg", async () => {
   await assert.rejects(asked, { type: "InvalidRequest", message: '`format` must be "svg"; received "png".' });
 });
 
-test("a session that was removed has none either", async () => {
+test("a removed session has no screen", async () => {
   const { id } = await gateway.run({ command: "echo x", pty: true });
   const session = gateway.session(id);
   const { lines }: Screen = await session.screen();
@@ -98,7 +100,7 @@ test("a session that was removed has none either", async () => {
   await assert.rejects(session.screen(), /removed/);
 });
 
-test("a recording is an asciicast: the output as it came, with times and sizes", async () => {
+test("a recording is an asciicast with times and sizes", async () => {
   const command = "trap 'echo resized' WINCH; echo 'h\u00e9llo'; while :; do sleep 0.05; done";
   const session = await gateway.start({ command, pty: true, size });
   await until("it runs", async () => (await session.screen()).lines[0] === "héllo");
@@ -127,7 +129,7 @@ test("a recording is an asciicast: the output as it came, with times and sizes",
   assert.match(played, /^héllo\r\n<40x12>resized\r\n/);
 });
 
-test("characters cut between two pieces are whole in a recording", async () => {
+test("a recording joins characters that were split over two pieces", async () => {
   const command =
     "printf '\\303'; sleep 0.2; printf '\\251|'; sleep 0.2; printf '\\360\\237'; sleep 0.2; printf '\\230\\200'";
   const { id } = await gateway.run({ command, pty: true });

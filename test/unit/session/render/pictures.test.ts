@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { screenSvg } from "../../../../src/session/terminal/render/svg.ts";
 import { screenAfter } from "../../../fixtures/test-terminal.ts";
 
-test("the palette is that of 256 colours", async () => {
+test("uses the 256-colour palette", async () => {
   const colours: [index: number, fill: string][] = [
     [16, "#000000"],
     [196, "#ff0000"],
@@ -15,7 +15,7 @@ test("the palette is that of 256 colours", async () => {
   }
 });
 
-test("an SVG holds the text, and nothing that is not text", async () => {
+test("an SVG contains the text, escaped", async () => {
   const screen = await screenAfter('<script>&"\r\n\x1b[1;3;4;9;7mstyled\x1b[0m 日\x1b]2;</title><script>\x07');
   const svg = screenSvg(screen);
   assert.ok(svg.includes("&lt;script&gt;&amp;&quot;"));
@@ -24,7 +24,7 @@ test("an SVG holds the text, and nothing that is not text", async () => {
   assert.match(svg, /font-weight="bold" font-style="italic" text-decoration="underline line-through">styled</);
   assert.match(svg, /textLength="18"[^>]*>日</);
   assert.match(svg, /^<svg xmlns="http:\/\/www.w3.org\/2000\/svg" width="378" height="90"/);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: what XML does not allow
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: characters that XML forbids
   assert.doesNotMatch(svg, /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/);
   const plain = screenSvg({ ...screen, attributes: undefined, lines: ["a\ufffe\ud800b"] });
   assert.ok(plain.includes("a\ufffd\ufffdb"));

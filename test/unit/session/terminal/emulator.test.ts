@@ -4,7 +4,7 @@ import { screenAfter, TestTerminal } from "../../../fixtures/test-terminal.ts";
 
 const SIZE = { columns: 40, rows: 12 };
 
-test("a screen is what a person would see: rows, cursor, title, modes", async () => {
+test("a screen has rows, cursor, title and modes", async () => {
   const output = "one\r\n\x1b[31mred\x1b[0m  \r\n\x1b]2;my title\x07\x1b[?1h\x1b[?2004h\x1b[?25l$ ";
   using terminal = new TestTerminal(SIZE, output);
   assert.deepEqual(await terminal.screen(), {
@@ -18,7 +18,7 @@ test("a screen is what a person would see: rows, cursor, title, modes", async ()
   });
 });
 
-test("a full-screen program leaves the screen as it found it", async () => {
+test("restores the screen after a full-screen program", async () => {
   using terminal = new TestTerminal(SIZE, "before\r\n\x1b[?1049h\x1b[2J\x1b[5;5Hediting\x1b[1;1H");
   const { alternate, lines } = await terminal.screen();
   assert.deepEqual([alternate, lines[4]], [true, "    editing"]);
@@ -26,13 +26,13 @@ test("a full-screen program leaves the screen as it found it", async () => {
   assert.deepEqual((await terminal.screen()).lines.slice(0, 3), ["before", "after", ""]);
 });
 
-test("wide characters, emoji and accents take the cells they take", async () => {
+test("wide characters, emoji and accents take the right number of cells", async () => {
   const { lines, cursor } = await screenAfter("日本|👩‍🚀|e\u0301|🇩🇪|", SIZE);
   assert.equal(lines[0], "日本|👩‍🚀|e\u0301|🇩🇪|");
   assert.equal(cursor.column, 4 + 1 + 2 + 1 + 1 + 1 + 2 + 1);
 });
 
-test("attributes come as runs of cells that look the same", async () => {
+test("returns attributes as runs of cells that look the same", async () => {
   const { attributes } = await screenAfter("ab\x1b[1;38;5;200;48;2;1;2;3mcd\x1b[0;7m日\x1b[0m", SIZE);
   const plain = { bold: false, dim: false, italic: false, underline: false, inverse: false, strikethrough: false };
   const none = { foreground: null, background: null, ...plain };
@@ -44,7 +44,7 @@ test("attributes come as runs of cells that look the same", async () => {
   assert.deepEqual(attributes?.[1], []);
 });
 
-test("what a person would not see, a model does not read", async () => {
+test("omits text that is invisible to a person", async () => {
   const { lines, title } = await screenAfter(
     "a\u202eb\u200bc\u{e0041}d \x1b[8msecret\x1b[0m.\x1b]0;evil\u202e\x01\ttitle\x07",
     SIZE,
@@ -55,13 +55,13 @@ test("what a person would not see, a model does not read", async () => {
   assert.match(title, /evil\\u\{202e\}/);
 });
 
-test("what scrolled off is kept, and a wrapped line is one line", async () => {
+test("keeps scrollback, and joins a wrapped line", async () => {
   const lines = Array.from({ length: 100 }, (_, n) => `line ${n} ${"-".repeat(n)}.`);
   const { scrollback } = await screenAfter(`${lines.join("\r\n")}${"\r\n".repeat(13)}`, SIZE);
   assert.deepEqual(scrollback?.slice(0, 100), lines);
 });
 
-test("sizes that make no sense are made sense of", async () => {
+test("clamps invalid sizes", async () => {
   using terminal = new TestTerminal({ columns: 1, rows: 1e9 }, "x");
   const { columns, rows } = await terminal.screen();
   assert.deepEqual({ columns, rows }, { columns: 2, rows: 1000 });

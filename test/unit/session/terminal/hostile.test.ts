@@ -4,7 +4,7 @@ import { screenAfter, TestTerminal } from "../../../fixtures/test-terminal.ts";
 
 const MANY = 2_147_483_647;
 
-/** Each would take minutes or gigabytes if it were taken at its word. */
+/** Outputs that would take minutes or gigabytes if their counts were followed literally. */
 const FLOODS: Record<string, string> = {
   scroll: `x\x1b[${MANY}S\x1b[${MANY}T`,
   lines: `x\x1b[${MANY}L\x1b[${MANY}M`,
@@ -26,7 +26,7 @@ const FLOODS: Record<string, string> = {
   resets: "\x1bc".repeat(500),
 };
 
-test("no output takes more time or memory than its length", async () => {
+test("time and memory are proportional to the length of any output", async () => {
   for (const [name, flood] of Object.entries(FLOODS)) {
     using terminal = new TestTerminal({ columns: 80, rows: 24 });
     const before = process.memoryUsage().rss;
@@ -51,14 +51,14 @@ test("erasing up to the cursor in the last cell erases the screen", async () => 
   }
 });
 
-test("characters that join without end do not fill a cell without end", async () => {
+test("limits the number of characters joined in one cell", async () => {
   const { attributes } = await screenAfter(`e${"\u0301".repeat(5000)}`, { columns: 80, rows: 4 });
   const runs = attributes?.flat() ?? [];
   assert.ok(runs.length > 100);
   for (const { text } of runs) assert.ok(text.length < 64);
 });
 
-test("modes are followed through broken, cut and endless sequences", async () => {
+test("tracks modes through broken, truncated and endless sequences", async () => {
   const cases: [output: string, visible: boolean, complete: boolean][] = [
     ["\x1b[?25l", false, true],
     ["\u009b?25l", false, true],
@@ -74,7 +74,7 @@ test("modes are followed through broken, cut and endless sequences", async () =>
     using whole = new TestTerminal({ columns: 80, rows: 4 }, output);
     const what = JSON.stringify(output.slice(0, 40));
     assert.equal((await whole.screen()).cursor.visible, visible, what);
-    // Bytes of an incomplete sequence are left to what follows.
+    // Bytes of an incomplete sequence are sent with the output that follows.
     assert.equal((await whole.repaint()).offset === Buffer.byteLength(output), complete, what);
     if (output.length > 100) continue;
     using parts = new TestTerminal({ columns: 80, rows: 4 });
@@ -86,7 +86,7 @@ test("modes are followed through broken, cut and endless sequences", async () =>
   }
 });
 
-test("what is kept of modes and colours is bounded", async () => {
+test("limits the modes and colours that are kept", async () => {
   const modes = Array.from({ length: 5000 }, (_, mode) => `\x1b[?${mode}h`).join("");
   using terminal = new TestTerminal(
     { columns: 80, rows: 4 },

@@ -21,7 +21,7 @@ async function problem(...keys: string[]): Promise<SallyportError> {
   throw new assert.AssertionError({ message: `no complaint about ${keys}` });
 }
 
-test("names, characters, modifiers and bytes in hex become what a terminal sends", async () => {
+test("encodes names, characters, modifiers and hex bytes as a terminal does", async () => {
   const table: Record<string, string> = {
     Enter: "\r",
     enter: "\r",
@@ -79,18 +79,18 @@ test("names, characters, modifiers and bytes in hex become what a terminal sends
   assert.equal(await bytes([]), "");
 });
 
-test("a program in application cursor mode gets other codes for the cursor keys, unless a modifier is held", async () => {
+test("application cursor mode changes the codes of cursor keys without modifiers", async () => {
   assert.equal(await bytes(["Up", "Home", "C-Up", "Delete"], true), "\x1bOA\x1bOH\x1b[1;5A\x1b[3~");
 });
 
-test("an unknown name is answered with those near it, modifiers kept", async () => {
+test("suggests similar names for an unknown key, with its modifiers", async () => {
   assert.deepEqual((await problem("Entr")).details.near, ["Enter"]);
   assert.match((await problem("Entr")).message, /^Unknown key: "Entr"\.$/);
   assert.deepEqual((await problem("C-Hom")).details.near, ["C-Home"]);
   assert.ok((await problem("F99")).recovery.some(({ action }) => action === "name_keys"));
 });
 
-test("a text is not a key, and the way to type one is named", async () => {
+test("rejects text as a key, and says how to type text", async () => {
   for (const text of ["ls -l", "hello", "", "C-", "\r\n", "\ud800", "0x1", "0xzz", "ab".repeat(1e5)]) {
     const { recovery, message } = await problem(text);
     assert.ok(message.length < 200);
@@ -99,13 +99,13 @@ test("a text is not a key, and the way to type one is named", async () => {
   assert.match((await problem("\x1b[2J")).message, /\\e\[2J/);
 });
 
-test("a modifier that would be lost on the way is refused, not dropped", async () => {
+test("rejects a modifier that has no encoding", async () => {
   for (const key of ["C-Enter", "S-Enter", "C-1", "S-1", "C-S-c", "C-é", "C-Tab"]) {
     assert.match((await problem(key)).message, /no code/, key);
   }
 });
 
-test("only a list of names is taken, and a bounded one", async () => {
+test("accepts only a list of strings of limited length", async () => {
   for (const wrong of ["Enter", null, [1], [null], {}]) {
     await assert.rejects(typing().session.sendKeys(wrong as never), /must be a list/);
   }

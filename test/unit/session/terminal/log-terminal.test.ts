@@ -19,7 +19,7 @@ function folderWith(output: string | Uint8Array, sizes = "0 80 24\n") {
 const SESSION = { id: "1", name: "one" };
 const ALL = { attributes: true, scrollback: true };
 
-/** The screen as a gateway sees it that has not drawn any of it yet. */
+/** Renders the screen from the log, as a gateway without a cached terminal does. */
 async function screenOf(folder: string): Promise<Screen> {
   const reader = new LocalSessionReader();
   try {
@@ -29,7 +29,7 @@ async function screenOf(folder: string): Promise<Screen> {
   }
 }
 
-/** The same output drawn as it comes, so that none of it is passed over. */
+/** Renders the same output completely, without skipping. */
 async function drawnWhole(output: Uint8Array): Promise<Screen> {
   using terminal = new TestTerminal(SIZE);
   for (let at = 0; at < output.length; at += 500_000) {
@@ -39,7 +39,7 @@ async function drawnWhole(output: Uint8Array): Promise<Screen> {
   return await terminal.screen(ALL);
 }
 
-test("a screen is rebuilt from the log, and follows it as it grows", async () => {
+test("rebuilds a screen from the log and follows its growth", async () => {
   using terminal = new TestTerminal(SIZE, "hello\r\n");
   const first = await terminal.screen();
   assert.deepEqual([first.lines.slice(0, 2), first.offset], [["hello", ""], 7]);
@@ -49,7 +49,7 @@ test("a screen is rebuilt from the log, and follows it as it grows", async () =>
   assert.deepEqual((await terminal.screen()).lines.slice(0, 2), ["hello", "world!"]);
 });
 
-test("a session that wrote nothing yet has an empty screen", async () => {
+test("a session without output has an empty screen", async () => {
   using folder = temporaryFolder();
   writeFileSync(join(folder.path, "sizes"), "0 120 30\n");
   const { columns, rows, lines, offset } = await screenOf(folder.path);
@@ -57,15 +57,15 @@ test("a session that wrote nothing yet has an empty screen", async () => {
   assert.deepEqual(lines, Array(30).fill(""));
 });
 
-test("the terminal had the size it had when the output came", async () => {
-  // Wrapped at 10 columns, then 20: what was drawn before is drawn again as the terminal would.
+test("draws output at the size the terminal had at that time", async () => {
+  // Wrapped at 10 columns, then at 20: the terminal reflows earlier lines.
   using folder = folderWith("abcdefghijklmno\r\n\x1b[5;15Hx", "0 10 5\n17 20 6\n");
   const { columns, rows, lines } = await screenOf(folder.path);
   assert.deepEqual({ columns, rows }, { columns: 20, rows: 6 });
   assert.deepEqual(lines, ["abcdefghijklmno", "", "", "", "              x", ""]);
 });
 
-test("of plain lines without end the same is seen as if all were drawn", async () => {
+test("skipping most plain lines gives the same screen as drawing all", async () => {
   const lines = Array.from({ length: 120_000 }, (_, n) => `\x1b[3${n % 8}mline ${n}\x1b[0m of a long output`);
   const output = Buffer.from(`\x1b]2;title\x07\x1b[?1h${lines.join("\r\n")}\r\n$ `);
   assert.ok(output.length > 3e6);
@@ -74,7 +74,7 @@ test("of plain lines without end the same is seen as if all were drawn", async (
   assert.deepEqual(await screenOf(folder.path), whole);
 });
 
-test("a long painting is known from its last megabytes, in the modes that were set long before", async () => {
+test("draws a long full-screen output from its last megabytes, with modes set earlier", async () => {
   const frame = (n: number) =>
     Array.from({ length: 24 }, (_, row) => `\x1b[${row + 1};1H\x1b[3${(n + row) % 8}mframe ${n} row ${row}\x1b[K`).join(
       "",
@@ -98,14 +98,14 @@ const LONG = Buffer.from(
   `${"a line that is drawn, and colourful \x1b[32mgreen\x1b[m\x1b[K\r\n".repeat(90_000)}the end`,
 );
 
-test("a checkpoint spares drawing the log again, and one that is damaged is as good as none", async () => {
+test("uses a checkpoint instead of drawing the log again, and ignores a damaged one", async () => {
   using folder = folderWith(LONG);
   const first = await screenOf(folder.path);
   const path = join(folder.path, "screen");
   assert.ok(existsSync(path));
   const good = readFileSync(path);
   assert.ok(good.length < 4 << 20);
-  // Drawn from the checkpoint alone: what lies before it is gone.
+  // Drawn from the checkpoint alone: the log before it is removed.
   writeFileSync(join(folder.path, "output"), Buffer.alloc(LONG.length));
   assert.deepEqual((await screenOf(folder.path)).lines, first.lines);
   writeFileSync(join(folder.path, "output"), LONG);
@@ -128,14 +128,14 @@ test("a checkpoint spares drawing the log again, and one that is damaged is as g
   }
 });
 
-test("a checkpoint of a log that has become shorter is not believed", async () => {
+test("ignores a checkpoint past the end of the log", async () => {
   using folder = folderWith(LONG);
   await screenOf(folder.path);
   truncateSync(join(folder.path, "output"), 50);
   assert.match((await screenOf(folder.path)).lines[0] ?? "", /^a line that is drawn/);
 });
 
-test("what was punched out of the middle is passed over, a sequence cut by it included", async () => {
+test("skips a hole, and cancels a sequence that it cut", async () => {
   using folder = temporaryFolder();
   const head = "head\r\n\x1b]2;never en";
   const tail = "tail\r\nend";
@@ -148,7 +148,7 @@ test("what was punched out of the middle is passed over, a sequence cut by it in
   assert.deepEqual({ title, offset }, { title: "", offset: 8192 + tail.length });
 });
 
-test("an output made to be slow is not drawn to its end", async () => {
+test("skips most of an output that is slow to draw", async () => {
   const slow = Buffer.from(`${"\x1b[?1049h\x1b[?1049l".repeat(300_000)}\x1b[2J\x1b[Hstill here`);
   using folder = folderWith(slow, "0 400 200\n");
   const cpu = process.cpuUsage();
@@ -156,7 +156,7 @@ test("an output made to be slow is not drawn to its end", async () => {
   assert.ok(process.cpuUsage(cpu).user < 60e6);
 });
 
-test("a bounded number of terminals is kept, one caller at a time each", async () => {
+test("keeps a limited number of terminals, each with one caller at a time", async () => {
   const reader = new LocalSessionReader();
   const folders = Array.from({ length: 12 }, (_, n) => folderWith(`session ${n}`));
   const look = async (n: number) => {

@@ -1,4 +1,4 @@
-/** Pieces of output as full-screen programs, shells and hostile ones write them. */
+/** Pieces of output as full-screen programs, shells and malicious programs write them. */
 const PIECES: ((pick: (count: number) => number) => string)[] = [
   () => "some text",
   (pick) => "x".repeat(pick(50)),

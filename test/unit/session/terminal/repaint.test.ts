@@ -7,7 +7,7 @@ import { randomOutput } from "./random-output.ts";
 
 const SIZE = { columns: 40, rows: 10 };
 
-/** What a viewer sees at the end who joined when `cut` bytes were written. */
+/** Returns the final screen of a viewer that joined after `cut` bytes. */
 async function seenFrom(output: Buffer, cut: number): Promise<Omit<Screen, "offset">> {
   using terminal = new TestTerminal(SIZE, output.subarray(0, cut));
   const { columns, rows, output: opening, offset } = await terminal.repaint();
@@ -21,7 +21,7 @@ async function seenFromTheStart(output: Buffer): Promise<Omit<Screen, "offset">>
   return screen;
 }
 
-test("whoever joins in the middle of a sequence or a character sees what the others see", async () => {
+test("a viewer that joins inside a sequence or character sees the same screen as others", async () => {
   const output = Buffer.from(
     "first\r\n\x1b[31mred \x1b]2;a title\x07€uro\x1b[0m\r\n\x1b[?1049h\x1b[2J\x1b[3;5Hpainted\x1b]8;;x\x1b\\\x1b[1mbold\x1b[?25l",
   );
@@ -31,7 +31,7 @@ test("whoever joins in the middle of a sequence or a character sees what the oth
   }
 });
 
-test("a string that goes on for long is not sent again to those who join in it, and not shown either", async () => {
+test("a viewer that joins inside a long string neither receives nor shows it", async () => {
   const long = Buffer.from(`seen\x1b]2;${"t".repeat(20_000)}`);
   const output = Buffer.concat([long, Buffer.from(`${"t".repeat(5000)}\x07 and this\x1bP${"q".repeat(9000)}`)]);
   using terminal = new TestTerminal(SIZE, long);
@@ -43,7 +43,7 @@ test("a string that goes on for long is not sent again to those who join in it, 
   );
 });
 
-test("of what scrolled off only the last rows are drawn again", async () => {
+test("repaints only the last rows of the scrollback", async () => {
   using terminal = new TestTerminal(SIZE, Array.from({ length: 3000 }, (_, n) => `line ${n}`).join("\r\n"));
   const output = Buffer.from((await terminal.repaint()).output);
   assert.ok(output.includes("line 2999"));
@@ -51,14 +51,14 @@ test("of what scrolled off only the last rows are drawn again", async () => {
   assert.ok(output.length < 64 * 1024);
 });
 
-test("a viewer of any output goes on as the terminal it was copied from, wherever it was cut", async () => {
+test("a viewer continues like the original terminal, for any output and cut", async () => {
   const next = seeded(7);
   let compared = 0;
   for (let round = 0; round < 150; round++) {
-    // A position the program saved is the one thing that is lost.
+    // Only a saved cursor position is not restored.
     const output = randomOutput(next, 120, /1049/);
     const cut = next(output.length);
-    // An accent after the cut would belong to the letter before it; sequences that are cut have a test of their own.
+    // An accent after the cut would belong to the letter before it. Cut sequences are tested separately.
     if ((output[cut] ?? 0) >= 0x80 || (output[cut - 1] ?? 0) >= 0x80) continue;
     using terminal = new TestTerminal(SIZE, output.subarray(0, cut));
     if ((await terminal.repaint()).offset !== cut) continue;
@@ -70,7 +70,7 @@ test("a viewer of any output goes on as the terminal it was copied from, whereve
   assert.ok(compared > 30);
 });
 
-test("a viewer who joins inside a full-screen program sees what is behind it", async () => {
+test("a viewer that joins inside a full-screen program also gets the normal screen", async () => {
   const opening = "$ vim\r\n\x1b[?1049h\x1b[?1h\x1b[2;10r\x1b[2J\x1b[3;4Htext\x1b[31m";
   const output = Buffer.from(`${opening}more\x1b[?1049l\x1b[?1l\x1b[r\x1b[2;1H$ `);
   const joined = await seenFrom(output, opening.length);

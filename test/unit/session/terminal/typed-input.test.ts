@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { program, typing } from "../typing.ts";
 
-/** What a shell that gets these keys would be given to run. */
+/** Returns the lines that a shell would run after these keys. */
 async function typed(before: string, keys: string): Promise<{ readings: string[]; knowable: boolean } | null> {
   const { session, authorized } = typing({ typed: Buffer.from(before) });
   await session.write(keys);
@@ -10,7 +10,7 @@ async function typed(before: string, keys: string): Promise<{ readings: string[]
   return first ? { readings: authorized.map(({ text }) => text), knowable: first.knowable } : null;
 }
 
-/** The first command that these keys would have run by a shell or by this program. */
+/** Returns the first command that these keys would run in a shell or through this program. */
 async function commandIn(foreground: ReturnType<typeof program>, keys: string): Promise<string | null> {
   const { session, authorized } = typing({ foreground });
   await session.write(keys);
@@ -31,25 +31,25 @@ for (const [before, keys, readings, knowable] of [
   ["", "ls\t\r", ["ls\t"], false],
   ["", "ls\u000f", ["ls"], true],
 ] as const) {
-  test(`${JSON.stringify(before + keys)} is what a shell would be given: ${JSON.stringify(readings)}`, async () => {
+  test(`${JSON.stringify(before + keys)} is read by a shell as ${JSON.stringify(readings)}`, async () => {
     assert.deepEqual(await typed(before, keys), { readings, knowable });
   });
 }
 
-test("keys that end no line give nothing to run", async () => {
+test("keys that do not end a line run nothing", async () => {
   assert.equal(await typed("ls\u000f", "x"), null);
   assert.equal(await typed("", "ls -l"), null);
   assert.equal(await typed("", ""), null);
 });
 
-test("in a paste a tab is a blank", async () => {
+test("a tab in a paste is a blank", async () => {
   const { session, authorized, written } = typing({ modes: { applicationCursor: false, bracketedPaste: true } });
   await session.paste("if x;\tthen\ny", { submit: true });
   assert.equal(written(), "\u001b[200~if x;\tthen\ry\u001b[201~\r");
   assert.deepEqual(authorized, [{ text: "if x;\tthen\ny", cwd: "/", knowable: true }]);
 });
 
-test("a paste cannot be ended by what is in it", async () => {
+test("the pasted text cannot end the paste", async () => {
   const marked = typing({ modes: { applicationCursor: false, bracketedPaste: true } });
   await marked.session.paste("a\nb\u001b[201~\rc");
   assert.equal(marked.written(), "\u001b[200~a\rb\rc\u001b[201~");
@@ -58,7 +58,7 @@ test("a paste cannot be ended by what is in it", async () => {
   assert.equal(plain.written(), "a\rb");
 });
 
-test("a shell without a script takes commands from its terminal", async () => {
+test("an interactive shell reads commands from its terminal", async () => {
   for (const argv of [
     ["bash"],
     ["-bash"],
