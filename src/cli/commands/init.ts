@@ -212,7 +212,7 @@ const EXAMPLES: Record<string, unknown> = {
   allowlist: [{ pattern: "git", args: "status **" }],
   safeBins: ["head", "tail", "wc"],
   allowDenied: ["privilege"],
-  env: { pass: ["SSH_AUTH_SOCK"] },
+  env: { pass: ["NPM_TOKEN"] },
   permissions: { kill: "ask" },
   timeouts: { defaultSeconds: 120, maxSeconds: 3600 },
   callback: { command: ["/usr/local/bin/on-exit"] },
