@@ -45,7 +45,7 @@ const OUTCOMES: [args: string[], code: number, stderr: RegExp][] = [
   [["echo hi"], 127, /\n {2}To run shell text, use `sallyport run -c TEXT`\.\n$/],
   [["--cwd", "/no/such", "true"], 125, /^sallyport: `cwd`: \/no\/such lies outside the workspace\.\n {2}/],
   [["--cwd", "nowhere", "true"], 125, /nowhere does not exist\.\n {2}/],
-  [["--name", "not a name", "true"], 125, /^sallyport: `name`: /],
+  [["--name", "not a name", "true"], 125, /^sallyport: `name` must be /],
   [["-c", "sleep 300 & sleep 300 & echo"], 0, /^sallyport: stopped 2 processes the command left running\n$/],
 ];
 
