@@ -5,7 +5,7 @@ import { BODIES, type Described, describedOperations, pathOf, type Schema } from
 
 let service: TestService;
 let all: Described[];
-/** A session that runs on, so that an operation would have something to act on. */
+/** A running session, so that an operation has something to act on. */
 let session: string;
 before(async () => {
   service = await TestService.start();
@@ -22,7 +22,7 @@ interface Refusal {
   error: { type: string; message: string; recovery: { action: string; hint: string }[] };
 }
 
-/** A refusal that says what is wrong and what to do, and is the caller's fault. */
+/** Asserts that a request is rejected with a client error that has a type, a message and a recovery hint. */
 async function refused(
   operation: Described,
   asked: { path?: string; body?: unknown; headers?: Record<string, string> },
@@ -37,7 +37,7 @@ async function refused(
   assert.ok(error.message.length > 0 && error.message.length < 2000 && error.recovery[0]?.hint, about);
 }
 
-/** Values that are not what this schema wants. */
+/** Returns values that do not match a schema. */
 function misfits(schema: Schema): unknown[] {
   const types = schema.anyOf ? schema.anyOf.map(({ type }) => type) : [schema.type];
   const candidates: [string, unknown][] = [
@@ -54,7 +54,7 @@ function misfits(schema: Schema): unknown[] {
   return candidates.filter(([kind]) => !fits(kind)).map(([, value]) => value);
 }
 
-test("a body with a wrong value anywhere is refused, with the reason", async () => {
+test("rejects a body with a wrong value in any field, and names the problem", async () => {
   for (const operation of all) {
     if (!operation.body) continue;
     const good = BODIES[operation.id] ?? {};
@@ -68,7 +68,7 @@ test("a body with a wrong value anywhere is refused, with the reason", async () 
   assert.deepEqual(service.failures, []);
 });
 
-test("a body with a field nobody knows is refused, and so is one that is no object", async () => {
+test("rejects a body with an unknown field or that is not an object", async () => {
   for (const operation of all) {
     if (operation.method === "GET") continue;
     const good = BODIES[operation.id] ?? {};
@@ -85,7 +85,7 @@ test("a body with a field nobody knows is refused, and so is one that is no obje
   }
 });
 
-test("queries with wrong values, unknown names or the same name twice are refused", async () => {
+test("rejects a query with a wrong value, an unknown parameter or a repeated parameter", async () => {
   for (const operation of all) {
     const path = pathOf(operation, session);
     const join = path.includes("?") ? "&" : "?";
@@ -106,7 +106,7 @@ function bodyOf({ id }: Described): { body?: object } {
   return BODIES[id] ? { body: BODIES[id] } : {};
 }
 
-test("ids that mean nothing are refused, whatever they hold", async () => {
+test("rejects an id that does not exist, whatever it contains", async () => {
   const ids = [
     "g0",
     "x",
@@ -126,7 +126,7 @@ test("ids that mean nothing are refused, whatever they hold", async () => {
   assert.deepEqual(service.failures, []);
 });
 
-test("a body larger than the operation takes is refused", async () => {
+test("rejects a body that exceeds the limit of the operation", async () => {
   for (const operation of all) {
     if (!operation.body) continue;
     const response = await service
@@ -139,7 +139,7 @@ test("a body larger than the operation takes is refused", async () => {
         },
       })
       .catch(() => null);
-    // Whoever goes on sending may find the connection closed.
+    // The server may close the connection while the client is still sending.
     if (response) assert.equal(response.status, 413, operation.id);
     await response?.text();
   }

@@ -3,7 +3,7 @@ import type { TestService } from "../../fixtures/service.ts";
 export interface Described {
   id: string;
   method: string;
-  /** With `{id}` in it. */
+  /** Path with parameters in braces, such as `{id}`. */
   path: string;
   roles: string[] | "anyone";
   parameters: { name: string; in: "path" | "query"; required: boolean; schema: { type?: string; enum?: string[] } }[];
@@ -29,7 +29,7 @@ interface RawOperation {
   requestBody?: { content: { "application/json": { schema: NonNullable<Described["body"]> } } };
 }
 
-/** What the service says it can be asked. */
+/** Returns the operations in the OpenAPI document of the service. */
 export async function describedOperations(service: TestService): Promise<Described[]> {
   const { paths } = await service.json<OpenApi>(null, "/openapi.json");
   return Object.entries(paths).flatMap(([path, methods]) =>
@@ -44,7 +44,7 @@ export async function describedOperations(service: TestService): Promise<Describ
   );
 }
 
-/** A body that is right, for each operation that takes one. */
+/** A valid body for each operation that has one. */
 export const BODIES: Record<string, object> = {
   signIn: { secret: "x" },
   run: { command: "true" },
@@ -62,15 +62,15 @@ export const BODIES: Record<string, object> = {
   createToken: { name: "made", role: "viewer" },
 };
 
-/** What a query cannot do without. */
+/** Required query parameters. */
 export const QUERIES: Record<string, string> = { searchLogs: "?q=x" };
 
-/** The path of an operation, of this session, approval or whatever it is about. */
+/** Returns the path of an operation for a session, approval or other object. */
 export function pathOf({ path, id }: Pick<Described, "path" | "id">, reference: string): string {
   return path.replace(/\{\w+\}/g, encodeURIComponent(reference)) + (QUERIES[id] ?? "");
 }
 
-/** Asks for the headers of an answer: streams would never end. */
+/** Returns the status of a response and discards its body, because a stream would never end. */
 export async function statusOf(response: Response): Promise<number> {
   await response.body?.cancel();
   return response.status;

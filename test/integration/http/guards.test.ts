@@ -20,7 +20,7 @@ interface Answer {
   body: { error?: { type: string; recovery: { hint: string }[] } };
 }
 
-/** With exactly these headers: `fetch` would not let us lie about Host and Origin. */
+/** Sends exactly these headers; `fetch` does not allow setting Host and Origin. */
 async function send(method: string, path: string, headers: OutgoingHttpHeaders, body?: string): Promise<Answer> {
   const asked = httpRequest(`${service.url}${path}`, { method, headers });
   asked.end(body);
@@ -35,7 +35,7 @@ const bearer = () => ({ authorization: `Bearer ${service.secrets.operator}` });
 const host = () => new URL(service.url).host;
 const run = '{"command":"true"}';
 
-test("a name that is not ours is not served, whatever it resolves to", async () => {
+test("rejects an unknown host name, whatever it resolves to", async () => {
   const port = new URL(service.url).port;
   const names = [
     `evil.example:${port}`,
@@ -47,7 +47,7 @@ test("a name that is not ours is not served, whatever it resolves to", async () 
   for (const name of names) {
     for (const headers of [bearer(), cookies(), {}]) {
       const { status, body } = await send("GET", "/v1/me", { ...headers, host: name });
-      // What is no name at all is answered before it comes to us.
+      // Node itself rejects malformed host names.
       if (status !== 400) assert.deepEqual([status, body.error?.type], [403, "WrongHost"], name);
     }
     assert.ok([400, 403].includes((await send("GET", "/", { host: name })).status), name);
@@ -57,11 +57,11 @@ test("a name that is not ours is not served, whatever it resolves to", async () 
   }
 });
 
-test("another page can have nothing done, with whatever request a browser lets it send", async () => {
+test("rejects every request that a browser lets another website send", async () => {
   const foreign = [
     { origin: "https://evil.example" },
     { origin: "null" },
-    // Another port is another page: cookies and SameSite do not tell them apart.
+    // Another port is another origin, which cookies and SameSite do not distinguish.
     { origin: "http://127.0.0.1:3000" },
     { origin: `https://${host()}.evil.example` },
     { origin: `http://user@${host()}` },
@@ -75,13 +75,13 @@ test("another page can have nothing done, with whatever request a browser lets i
     const read = await send("GET", "/v1/sessions", { ...cookies(), ...headers });
     assert.deepEqual([read.status, read.body.error?.type], [403, "WrongOrigin"], JSON.stringify(headers));
   }
-  // A browser always says where a request that changes something comes from: one that does not is no page of ours.
+  // A browser always sends the origin of a change, so a cookie request without one does not come from the console.
   const silent = await send("POST", "/v1/sessions", { ...cookies(), ...json }, run);
   assert.deepEqual([silent.status, silent.body.error?.type], [403, "WrongOrigin"]);
   assert.deepEqual(service.gateway.list(), []);
 });
 
-test("a form of another page cannot even be read: only JSON is", async () => {
+test("rejects a form of another website, because only JSON is accepted", async () => {
   const own = { ...cookies(), origin: service.url };
   for (const type of [
     "text/plain",
@@ -97,14 +97,14 @@ test("a form of another page cannot even be read: only JSON is", async () => {
   assert.deepEqual(service.gateway.list(), []);
 });
 
-test("our own page may, as browsers mark its requests", async () => {
+test("accepts requests of the console with the headers that browsers send", async () => {
   for (const headers of [{ origin: service.url }, { "sec-fetch-site": "same-origin" }]) {
     const { status } = await send("POST", "/v1/check", { ...cookies(), ...json, ...headers }, run);
     assert.equal(status, 200);
   }
 });
 
-test("no answer gives another origin leave to read it, or is taken for a page", async () => {
+test("no response can be read by another origin or is displayed as a page", async () => {
   const paths = ["/v1/me", "/v1/sessions", "/nowhere", "/v1/sessions/x/logs/raw", "/openapi.json"];
   for (const path of paths) {
     const { headers } = await send("GET", path, bearer());
@@ -121,7 +121,7 @@ test("no answer gives another origin leave to read it, or is taken for a page", 
   assert.equal(preflight.headers["access-control-allow-origin"], undefined);
 });
 
-test("bodies have a limit, said or not, and what is too long is not waited for", async () => {
+test("rejects a body that is too long, with or without a length, without reading all of it", async () => {
   const headers = { ...bearer(), ...json };
   const said = await send("POST", "/v1/check", { ...headers, "content-length": String(64 << 20) }, "{").catch(
     () => null,
@@ -131,7 +131,7 @@ test("bodies have a limit, said or not, and what is too long is not waited for",
   const unsaid = await send("POST", "/v1/check", { ...headers, "transfer-encoding": "chunked" }, long).catch(
     () => null,
   );
-  // The connection may be closed on whoever goes on sending.
+  // The server may close the connection while the client is still sending.
   if (unsaid) assert.equal(unsaid.status, 413);
   for (const bad of ["{", "\u0000", "[]", "null", '"x"', '{"command":"a"'.repeat(3)]) {
     assert.equal((await send("POST", "/v1/check", headers, bad)).status, 400, bad);
@@ -139,7 +139,7 @@ test("bodies have a limit, said or not, and what is too long is not waited for",
   assert.equal((await send("GET", "/v1/me", bearer())).status, 200);
 });
 
-test("bad secrets are all the same: nothing tells how near one was", async () => {
+test("responds to all wrong secrets in the same way", async () => {
   const { operator } = service.secrets;
   const wrong = [operator.slice(0, -1), `${operator}x`, operator.toUpperCase(), "sallyport_", "x".repeat(600), "ä"];
   const bodies = new Set<string>();
@@ -151,11 +151,11 @@ test("bad secrets are all the same: nothing tells how near one was", async () =>
     bodies.add(JSON.stringify(body));
   }
   assert.equal(bodies.size, 1);
-  // A bad token is not made up for by a good cookie.
+  // A valid cookie does not make up for an invalid token.
   assert.equal((await send("GET", "/v1/me", { ...cookies(), authorization: "Bearer x" })).status, 401);
 });
 
-test("what is no HTTP, and what stops half-way, harms nobody", async () => {
+test("survives input that is not HTTP and requests that are not completed", async () => {
   const port = Number(new URL(service.url).port);
   const texts = [
     "\0\0\0\0\r\n\r\n",
@@ -189,9 +189,9 @@ test("what is no HTTP, and what stops half-way, harms nobody", async () => {
   assert.deepEqual(service.failures, []);
 });
 
-test("whoever guesses at the door is slowed down", async () => {
+test("limits the rate of failed sign-ins", async () => {
   const signIn = (secret: string) => send("POST", "/v1/sign-in", json, JSON.stringify({ secret }));
-  // One more guess is free every now and then.
+  // The limiter allows one more attempt per interval.
   const guess = async (secret: string) => {
     let answer = await signIn(secret);
     for (let attempt = 0; attempt < 40 && answer.status === 401; attempt++) answer = await signIn(secret);
@@ -200,7 +200,7 @@ test("whoever guesses at the door is slowed down", async () => {
   const refused = await guess("not this one");
   assert.deepEqual([refused.status, refused.body.error?.type], [429, "TooManyAttempts"]);
   assert.ok(Number(refused.headers["retry-after"]) > 0);
-  // It may be a command of this machine: the operator at the same address gets in all the same.
+  // The guesses may come from a command on this machine: the operator at the same address can still sign in.
   const secret = service.link();
   assert.equal((await signIn(secret)).status, 200);
   assert.equal((await guess(secret)).status, 429);
@@ -211,23 +211,23 @@ test("whoever guesses at the door is slowed down", async () => {
   );
 });
 
-test("few large bodies are taken at once, also of unknown length; small ones always are", async () => {
+test("limits concurrent large bodies, also of unknown length, but not small ones", async () => {
   const path = "/v1/sessions";
   const headers = { ...bearer(), ...json };
   const open = Array.from({ length: 4 }, (_, index) => {
     const length = index % 2 ? { "content-length": 2 << 20 } : { "transfer-encoding": "chunked" };
     const asked = httpRequest(`${service.url}${path}`, { method: "POST", headers: { ...headers, ...length } });
-    asked.on("error", () => {}); // torn off below
+    asked.on("error", () => {}); // aborted below
     asked.write("{");
     return asked;
   });
   const large = () => send("POST", path, { ...headers, "content-length": 2 << 20, expect: "100-continue" });
   const chunked = () => send("POST", path, { ...headers, "transfer-encoding": "chunked" }, run);
-  await until("the places are taken", async () => (await chunked()).status === 429);
+  await until("all slots are taken", async () => (await chunked()).status === 429);
   const refused = await large();
   assert.deepEqual([refused.status, refused.body.error?.type], [429, "TooManyBodies"]);
   assert.ok(Number(refused.headers["retry-after"]) > 0);
   assert.equal((await send("POST", path, headers, run)).status, 200);
   for (const asked of open) asked.destroy();
-  await until("there is room again", async () => (await chunked()).status === 200);
+  await until("a slot is free again", async () => (await chunked()).status === 200);
 });

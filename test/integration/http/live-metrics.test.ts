@@ -17,7 +17,7 @@ async function scraped(): Promise<Map<string, number>> {
   return new Map(samples.map((each) => [each.slice(0, each.lastIndexOf(" ")), Number(each.split(" ").at(-1))]));
 }
 
-test("commands of every gateway are counted, and what is open now", async () => {
+test("metrics count the commands of all gateways and the open streams", async () => {
   const before = await scraped();
   const other = await service.fixture.open({ agent: "elsewhere" });
   await other.run({ command: "true" });
@@ -27,7 +27,7 @@ test("commands of every gateway are counted, and what is open now", async () => 
   const client = new EventClient(() => `${service.url}/v1/events`, {
     authorization: `Bearer ${service.secrets.viewer}`,
   });
-  await client.until("it is ready", () => client.of("ready").length > 0);
+  await client.until("the stream is ready", () => client.of("ready").length > 0);
   const now = await scraped();
   const grew = (name: string) => (now.get(name) ?? 0) - (before.get(name) ?? 0);
   assert.equal(grew('sallyport_commands_total{outcome="allowed"}'), 3);
@@ -42,14 +42,14 @@ test("commands of every gateway are counted, and what is open now", async () => 
   await other.close();
 });
 
-test("health is for anyone, numbers are not, and nothing is said to strangers", async () => {
+test("health checks need no sign-in, metrics do", async () => {
   assert.deepEqual(await service.json(null, "/healthz"), { status: "ok" });
   assert.deepEqual(await service.json(null, "/readyz"), { status: "ready" });
   assert.equal((await service.ask(null, "/metrics")).status, 401);
   assert.equal((await service.ask("agent", "/metrics")).status, 403);
 });
 
-test("a label may hold anything", async () => {
+test("label values are escaped", async () => {
   const entry = { agent: "", session: null, actor: "", channel: "cli", summary: "", detail: {} };
   service.gateway.audit.append({ ...entry, kind: "run", outcome: 'a"b\\c\nd' });
   const text = await (await service.ask("viewer", "/metrics")).text();

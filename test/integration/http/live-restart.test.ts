@@ -45,12 +45,12 @@ async function stop(signal: NodeJS.Signals): Promise<number | null> {
   return code;
 }
 
-test("a service that is killed or stopped under load loses no event and tells none twice", async (context) => {
+test("a service that is killed or stopped under load neither loses nor repeats an event", async (context) => {
   await serve();
   const client = new EventClient(() => `${url}/v1/events`, headers, { reconnects: true });
   context.after(() => client.close());
-  await client.until("it is ready", () => client.of("ready").length > 0);
-  // A thousand events, a start and an end each: some while the service is killed, some while it is away.
+  await client.until("the stream is ready", () => client.of("ready").length > 0);
+  // Commands that start and end before, while and after the service is killed.
   const names = Array.from({ length: 500 }, (_, n) => `load-${n}`);
   let begun = 0;
   const runSome = async (until: number) => {
@@ -59,42 +59,42 @@ test("a service that is killed or stopped under load loses no event and tells no
   const load = (until: number) => Promise.all(Array.from({ length: 8 }, () => runSome(until)));
   for (const [index, signal] of (["SIGKILL", "SIGTERM", "SIGKILL"] as const).entries()) {
     const running = load((index + 1) * 160);
-    await until("some of it has run", () => begun > index * 160 + 80);
+    await until("some commands have run", () => begun > index * 160 + 80);
     const code = await stop(signal);
     if (signal === "SIGTERM") assert.equal(code, 0);
     await running;
     await serve();
-    await client.until("the client is back", () => client.of("ready").length > index + 1);
+    await client.until("the client has reconnected", () => client.of("ready").length > index + 1);
   }
   await load(500);
   const ended = () => client.of("session").filter(({ data }) => data.status === "completed");
-  await client.until("every end is told", () => ended().length >= 500);
+  await client.until("every end is reported", () => ended().length >= 500);
   assert.deepEqual(
     ended()
       .map(({ data }) => data.name)
       .toSorted(),
     names.toSorted(),
-    "each end once",
+    "each end is reported once",
   );
   const started = client.of("session").filter(({ data }) => data.status === "running");
-  assert.equal(new Set(started.map(({ data }) => data.id)).size, started.length, "no start twice");
+  assert.equal(new Set(started.map(({ data }) => data.id)).size, started.length, "no start is reported twice");
   assert.deepEqual(client.of("reset"), []);
 });
 
-test("a followed log goes on at the very byte, and commands live on", async (context) => {
+test("a log stream resumes at the exact byte after a restart, and commands keep running", async (context) => {
   const command = "for n in $(seq 1 400); do echo out $n; echo err $n >&2; sleep 0.005; done";
   const session = await gateway.start({ command });
   const client = new EventClient(() => `${url}/v1/sessions/${session.id}/follow`, headers, { reconnects: true });
   context.after(() => client.close());
   for (let round = 1; round <= 3; round++) {
     await client.until(
-      "some more came",
+      "more output has arrived",
       () => client.of("chunk").length > round * 10 || session.info().status !== "running",
     );
     await stop(round === 2 ? "SIGTERM" : "SIGKILL");
     await serve();
   }
-  await client.until("its end is told", () => client.of("end").length > 0);
+  await client.until("the end is reported", () => client.of("end").length > 0);
   assert.equal(client.of("end")[0]?.data.info.exitCode, 0);
   for (const [stream, word] of [
     ["stdout", "out"],
@@ -107,16 +107,16 @@ test("a followed log goes on at the very byte, and commands live on", async (con
       .join("");
     assert.equal(text, Array.from({ length: 400 }, (_, n) => `${word} ${n + 1}\n`).join(""), stream);
   }
-  await client.until("a browser would know that it is over", () => client.status === 204);
+  await client.until("the response is 204, so that a browser does not reconnect", () => client.status === 204);
 });
 
-test("a terminal is told of a restart, and joined again as if nothing had been", async () => {
+test("a terminal client learns of a restart and reconnects without loss", async () => {
   const session = await gateway.start({ command: "echo before; read line; echo $line; sleep 60", pty: true });
   const terminal = `${url}/v1/sessions/${session.id}/terminal`;
   const client = new TerminalClient(terminal, headers);
   await client.shows("before");
   await stop("SIGTERM");
-  await until("it is told", () => client.closed === 1012);
+  await until("the client is notified", () => client.closed === 1012);
   await serve();
   const again = new TerminalClient(terminal, headers);
   await again.shows("before");

@@ -20,7 +20,7 @@ function stream(options: { isGood?: () => boolean } = {}) {
   return { made, seen };
 }
 
-test("a stream ends with the sign-in behind it, and what was on its way still comes", async () => {
+test("a stream ends with its sign-in, after the queued data", async () => {
   let good = true;
   const { made, seen } = stream({ isGood: () => good });
   made.push("event: last\n\n");
@@ -34,7 +34,7 @@ test("a stream ends with the sign-in behind it, and what was on its way still co
   assert.equal(made.push("event: more\n\n"), false);
 });
 
-test("who takes nothing of what waits is cut after some heartbeats; who takes some is not", async () => {
+test("cuts a client that reads nothing for several heartbeats, but not one that reads slowly", async () => {
   const { made, seen } = stream();
   made.push("x".repeat(100_000));
   for (let n = 0; n < 3; n++) made.beat();
@@ -53,14 +53,14 @@ test("who takes nothing of what waits is cut after some heartbeats; who takes so
   assert.ok(other.made.isOpen);
 });
 
-test("an event of any size fits once, but not on top of a megabyte that nobody took", () => {
+test("accepts one event of any size, but not when more than 1 MiB is queued", () => {
   const { made, seen } = stream();
   assert.equal(made.push("x".repeat(3 << 20)), true);
   assert.equal(made.push("one more"), false);
   assert.deepEqual(seen, { closed: 1, destroyed: 1 });
 });
 
-test("a log is followed from where the query or the last event says, by those who may", async () => {
+test("streams a log from the offset or the last event, to permitted callers only", async () => {
   const gateway = service.gateway.acting({ agent: AGENT, channel: "http" });
   const session = await gateway.start({ command: "seq 1 5; printf '\\377' >&2", name: "followed" });
   await session.wait();
@@ -80,7 +80,7 @@ test("a log is followed from where the query or the last event says, by those wh
   ];
   for (const [role, query, from, expected] of cases) {
     const client = follow(role, query, from);
-    await client.until("its end is told", () => client.of("end").length === 1);
+    await client.until("the end is reported", () => client.of("end").length === 1);
     assert.match(textOf(client).join(""), expected, `${query} ${from}`);
     await client.close();
   }
@@ -91,7 +91,7 @@ test("a log is followed from where the query or the last event says, by those wh
     [follow("viewer", "", "nonsense"), 400],
     [follow("viewer", "", "10.1-end"), 204],
   ];
-  await until("all are answered", () => over.every(([{ status }]) => status !== null));
+  await until("all requests have a response", () => over.every(([{ status }]) => status !== null));
   assert.deepEqual(
     over.map(([{ status }]) => status),
     over.map(([, status]) => status),

@@ -26,7 +26,7 @@ function look(session: { id: string }, headers = bearer("viewer"), protocols?: s
   return new TerminalClient(`${service.url}/v1/sessions/${session.id}/terminal`, headers, protocols);
 }
 
-/** A viewer on a second service with the same state: its connection to the keeper is new, and goes through `ctl`. */
+/** A viewer on a second service with the same state folder, which opens its own connection to the keeper. */
 async function lookElsewhere(session: { id: string }) {
   const elsewhere = await TestService.start({ fixture: service.fixture });
   const headers = { authorization: `Bearer ${elsewhere.secrets.viewer}` };
@@ -40,7 +40,7 @@ function start(command: string, agent = AGENT): Promise<Session> {
     .start({ command, pty: true, size: { columns: 60, rows: 12 } });
 }
 
-test("whoever joins sees what is there, then what comes, and is told of the end", async () => {
+test("a viewer sees the current screen, then new output, then the end", async () => {
   const session = await start("printf 'before\\r\\n'; read line; echo after $line; read more; exit 3");
   await session.waitFor({ input: true, timeoutMs: 20_000 });
   const [first, second] = [look(session), look(session, bearer("operator"))];
@@ -54,14 +54,14 @@ test("whoever joins sees what is there, then what comes, and is told of the end"
   await late.shows("after typed");
   assert.deepEqual(late.screen.lines, first.screen.lines);
   second.type("\r");
-  await until("all are told", () => [first, second, late].every(({ closed }) => closed === 1000));
+  await until("all viewers are notified", () => [first, second, late].every(({ closed }) => closed === 1000));
   assert.equal(first.of("ended")[0]?.info.exitCode, 3);
   const entries = service.gateway.audit.search({ session: session.id, kind: "stdin" });
   assert.ok(entries.every(({ actor, agent }) => actor === "olga" && agent === AGENT));
-  // And who comes after the end sees the last screen.
+  // A viewer that connects after the end sees the last screen.
   const after = look(session);
   await after.shows("after typed");
-  await until("it is over", () => after.closed === 1000);
+  await until("the session has ended", () => after.closed === 1000);
 });
 
 test("shows output that the keeper announced just before it received the watch request", async () => {
@@ -76,9 +76,9 @@ test("shows output that the keeper announced just before it received the watch r
     watcher.socket.write(encodeWatch());
     await watcher.saw("re");
     await session.write("typed\r");
-    await until("it is drawn", async () => (await session.screen()).lines.includes("after typed"));
+    await until("the output is drawn", async () => (await session.screen()).lines.includes("after typed"));
     const { size } = statSync(join(folder, "output"));
-    await until("the keeper has announced it", () =>
+    await until("the keeper has announced the output", () =>
       watcher.events.some((event) => event.ev === "grew" && event.bytes[0] === size),
     );
     await watcher.close();
@@ -92,16 +92,16 @@ test("shows output that the keeper announced just before it received the watch r
   }
 });
 
-test("looking on is looking on: typing needs an operator, or the agent itself", async () => {
+test("only operators and the agent itself can type", async () => {
   const session = await start("while read line; do echo got $line; done");
   for (const role of ["viewer", "approver"] as const) {
     const client = look(session, bearer(role));
-    await until("it is joined", () => client.of("repaint").length === 1);
+    await until("the viewer is connected", () => client.of("repaint").length === 1);
     client.type("no\r");
-    await until("it is closed", () => client.closed === 1008);
+    await until("the connection is closed", () => client.closed === 1008);
   }
   const agent = look(session, bearer("agent"));
-  await until("it is joined", () => agent.of("hello").length === 1);
+  await until("the viewer is connected", () => agent.of("hello").length === 1);
   assert.equal(agent.of("hello")[0]?.input, true);
   agent.type("yes\r");
   await agent.shows("got yes");
@@ -110,8 +110,8 @@ test("looking on is looking on: typing needs an operator, or the agent itself", 
   await session.kill();
 });
 
-test("questions are answered once, by the keeper, however many look on and whatever their terminals say", async () => {
-  // The answer to the second question ends in c, and only a person types Y.
+test("the keeper answers terminal queries once, however many viewers there are and whatever they reply", async () => {
+  // The reply to the second query ends in c, and only a person types Y.
   const asks = "stty raw -echo; printf '\\033[6n\\033[c'; IFS= read -r -d c answers; printf 'answered\\r\\n'";
   const session = await start(
     `${asks}; IFS= read -r -d Y typed; stty sane; printf '%sc%sY' "$answers" "$typed" | od -c; sleep 60`,
@@ -132,18 +132,21 @@ test("questions are answered once, by the keeper, however many look on and whate
   await session.kill();
 });
 
-test("another size is painted anew, for all", async () => {
+test("a resize repaints the screen for all viewers", async () => {
   const session = await start("echo hello; sleep 60");
   const [operator, viewer] = [look(session, bearer("operator")), look(session)];
   await Promise.all([operator.shows("hello"), viewer.shows("hello")]);
   operator.say({ type: "resize", columns: 100, rows: 30 });
   operator.say({ type: "resize", columns: 70, rows: 20 });
-  await until("both have it", () =>
+  await until("both viewers have the new size", () =>
     [operator, viewer].every(({ screen }) => screen.columns === 70 && screen.rows === 20),
   );
   await viewer.shows("hello");
   const entries = () => service.gateway.audit.search({ session: session.id, kind: "resize" });
-  await until("it is written down", () => (entries()[0]?.detail as { columns: number } | undefined)?.columns === 70);
+  await until(
+    "the resize is in the audit log",
+    () => (entries()[0]?.detail as { columns: number } | undefined)?.columns === 70,
+  );
   assert.ok(entries().every(({ actor, channel }) => actor === "olga" && channel === "http"));
   assert.deepEqual(entries()[0]?.detail, { columns: 70, rows: 20 });
   await operator.close();
@@ -151,29 +154,29 @@ test("another size is painted anew, for all", async () => {
   await session.kill();
 });
 
-test("a terminal of one column is painted once, not again and again", async () => {
+test("repaints a terminal of one column only once", async () => {
   const session = await service.gateway
     .acting({ agent: AGENT, channel: "http" })
     .start({ command: "echo x; sleep 60", pty: true, size: { columns: 1, rows: 12 } });
   const viewer = look(session);
   await viewer.shows("x");
-  await sleep(2500); // longer than two looks at the size
+  await sleep(2500); // longer than two size checks
   assert.equal(viewer.of("repaint").length, 1);
   await viewer.close();
   await session.kill();
 });
 
-test("who draws slowly skips ahead instead of having it all wait for them", async () => {
+test("a slow viewer skips ahead instead of queueing output", async () => {
   const session = await start(
     "read go; head -c 8000000 /dev/zero | tr '\\0' x | fold -w 50; echo; echo THE END; sleep 60",
   );
   const client = look(session);
   client.acknowledges = false;
-  await until("it is joined", () => client.of("repaint").length === 1);
+  await until("the viewer is connected", () => client.of("repaint").length === 1);
   await session.write("go\r");
-  await until("all is written", () => (session.info().streams.output?.bytes ?? 0) > 8_000_000);
+  await until("all output is written", () => (session.info().streams.output?.bytes ?? 0) > 8_000_000);
   await until("the window is full", () => client.bytes > 100_000);
-  assert.ok(client.bytes < 1_500_000, `${client.bytes} bytes were sent without a word from the viewer`);
+  assert.ok(client.bytes < 1_500_000, `${client.bytes} bytes were sent without an acknowledgement`);
   client.acknowledges = true;
   client.say({ type: "ack", bytes: client.bytes });
   await client.shows("THE END");
@@ -183,16 +186,16 @@ test("who draws slowly skips ahead instead of having it all wait for them", asyn
   await session.kill();
 });
 
-test("a screen larger than what may be on its way comes as it is drawn", async () => {
+test("a repaint that exceeds the window is sent as it is acknowledged", async () => {
   const gateway = service.gateway.acting({ agent: AGENT, channel: "http" });
   const size = { columns: 1000, rows: 400 };
   const session = await gateway.start({ command: "seq -s ' ' 1 70000; echo THE END; sleep 60", pty: true, size });
-  await until("it is written", () => (session.info().streams.output?.bytes ?? 0) > 400_000);
+  await until("the output is written", () => (session.info().streams.output?.bytes ?? 0) > 400_000);
   const [idle, drawing] = [look(session), look(session)];
   idle.acknowledges = false;
   await drawing.shows("THE END");
   await until("the window is full", () => idle.bytes > 200_000);
-  assert.ok(idle.bytes <= 256 * 1024, `${idle.bytes} bytes were sent without a word from the viewer`);
+  assert.ok(idle.bytes <= 256 * 1024, `${idle.bytes} bytes were sent without an acknowledgement`);
   idle.acknowledges = true;
   idle.say({ type: "ack", bytes: idle.bytes });
   await idle.shows("THE END");
@@ -200,13 +203,13 @@ test("a screen larger than what may be on its way comes as it is drawn", async (
   await session.kill();
 });
 
-test("who reads nothing is let go of, whatever they make the service answer", async () => {
+test("disconnects a client that reads nothing, even if it makes the service respond", async () => {
   const session = await start("sleep 60");
   const client = look(session);
-  await until("it is joined", () => client.of("repaint").length === 1);
+  await until("the viewer is connected", () => client.of("repaint").length === 1);
   client.socket.pause();
   const payload = Buffer.alloc(125);
-  await until("it is let go of", () => {
+  await until("the client is disconnected", () => {
     for (let n = 0; n < 5000 && client.socket.readyState === client.socket.OPEN; n++) client.socket.ping(payload);
     return client.socket.readyState !== client.socket.OPEN;
   });
@@ -214,7 +217,7 @@ test("who reads nothing is let go of, whatever they make the service answer", as
   await session.kill();
 });
 
-test("frames that are none of ours, or too long, end the connection; the session goes on", async () => {
+test("an invalid or too long frame closes the connection, but not the session", async () => {
   const session = await start("echo here; sleep 60");
   const frames: [object | string | Uint8Array, number][] = [
     ["not json", 1003],
@@ -231,25 +234,25 @@ test("frames that are none of ours, or too long, end the connection; the session
     const client = look(session, bearer("operator"));
     await client.shows("here");
     client.say(frame);
-    await until("it is closed", () => client.closed !== null);
+    await until("the connection is closed", () => client.closed !== null);
     assert.equal(client.closed, code, JSON.stringify(frame).slice(0, 80));
   }
   assert.equal(session.info().status, "running");
   await session.kill();
 });
 
-test("a program that does not read is not typed into without bound", async () => {
+test("limits pending input for a program that does not read", async () => {
   const session = await start("stty raw -echo; echo ready; sleep 60");
   const client = look(session, bearer("operator"));
   await client.shows("ready");
   for (let n = 0; n < 40; n++) client.type("x".repeat(16 * 1024));
-  await until("it is told", () => client.of("refused").length > 0);
+  await until("the input is rejected", () => client.of("refused").length > 0);
   assert.equal(client.of("refused")[0]?.error, "TooLarge");
   await client.close();
   await session.kill();
 });
 
-test("who may not look is told so before there is a WebSocket", async () => {
+test("rejects an unauthorized viewer before the WebSocket upgrade", async () => {
   const session = await start("sleep 60");
   const pipes = await service.gateway.acting({ agent: AGENT, channel: "http" }).start({ command: "sleep 60" });
   const page = await service.signIn();
@@ -269,27 +272,29 @@ test("who may not look is told so before there is a WebSocket", async () => {
     [look(session, own), 401],
     [look(session, own, [SOCKET_PROTOCOL, "x".repeat(43)]), 401],
   ];
-  await until("all are answered", () => refused.every(([{ status, closed }]) => status !== null || closed !== null));
+  await until("all requests have a response", () =>
+    refused.every(([{ status, closed }]) => status !== null || closed !== null),
+  );
   for (const [index, [{ status }, expected]] of refused.entries()) assert.equal(status, expected, `case ${index}`);
   const letIn = look(session, own, [SOCKET_PROTOCOL, page.key]);
-  await until("the page is let in", () => letIn.of("hello").length === 1);
-  assert.equal(letIn.socket.protocol, SOCKET_PROTOCOL, "the key is not said back");
+  await until("the console is accepted", () => letIn.of("hello").length === 1);
+  assert.equal(letIn.socket.protocol, SOCKET_PROTOCOL, "the key is not sent back");
   await letIn.close();
   await session.kill();
   await pipes.kill();
 });
 
-test("a viewer that vanishes leaves nothing, and places are limited", async () => {
+test("a viewer that disconnects frees its slot, and slots are limited", async () => {
   const session = await start("sleep 60");
   const clients = Array.from({ length: 33 }, () => look(session, bearer("approver")));
-  await until("all are answered", () =>
+  await until("all requests have a response", () =>
     clients.every(({ status, messages }) => status !== null || messages.length > 0),
   );
   assert.equal(clients.filter(({ status }) => status === 429).length, 1);
   for (const { socket } of clients) socket.terminate();
-  await until("there is room again", async () => {
+  await until("a slot is free again", async () => {
     const client = look(session, bearer("approver"));
-    await until("it is answered", () => client.status !== null || client.messages.length > 0);
+    await until("the request has a response", () => client.status !== null || client.messages.length > 0);
     client.socket.terminate();
     return client.status === null;
   });

@@ -22,7 +22,7 @@ interface Exported {
   status: { code: number; message?: string };
 }
 
-/** A collector, as far as one is needed. */
+/** A minimal collector. */
 async function collector(status = 200) {
   const spans: Exported[] = [];
   const seen = { requests: 0, authorization: "" };
@@ -58,11 +58,11 @@ after(async () => {
   await fixture.close();
 });
 
-test("a command is a span, its stages are the children, and its id leads to both", async () => {
+test("exports a command as a span with its stages as children, under the session id", async () => {
   const asked = { command: "echo $GREETING; exit 3", intent: "to be seen", env: { GREETING: "hidden-value" } };
   const { id } = await service.json<{ id: string }>("operator", "/v1/sessions", { body: asked });
   const own = () => taker.spans.filter(({ traceId }) => traceId === id.replaceAll("-", ""));
-  await until("its trace has come", () => own().length > 0);
+  await until("the trace has arrived", () => own().length > 0);
   const root = own().find(({ name }) => name === "sallyport.command");
   assert.ok(root && root.parentSpanId === undefined);
   assert.equal(taker.seen.authorization, "Bearer secret");
@@ -78,25 +78,25 @@ test("a command is a span, its stages are the children, and its id leads to both
     ["decide", "authorize", "prepare", "record", "launch", "run"].map((name) => `sallyport.${name}`),
   );
   for (const [index, { startTimeUnixNano, endTimeUnixNano }] of children.entries()) {
-    assert.ok(BigInt(startTimeUnixNano) >= BigInt(root.startTimeUnixNano), `child ${index} begins within`);
-    assert.ok(BigInt(endTimeUnixNano) <= BigInt(root.endTimeUnixNano), `child ${index} ends within`);
+    assert.ok(BigInt(startTimeUnixNano) >= BigInt(root.startTimeUnixNano), `child ${index} starts within its parent`);
+    assert.ok(BigInt(endTimeUnixNano) <= BigInt(root.endTimeUnixNano), `child ${index} ends within its parent`);
   }
   assert.ok(!JSON.stringify(taker.spans).includes("hidden-value"));
 });
 
-test("one that was refused, and one of another gateway, are told as far as they went", async () => {
+test("exports denied commands and commands of another gateway with the stages that are known", async () => {
   const other = await fixture.open({ agent: "elsewhere" });
   const refused = await other.run({ command: "id", security: "deny" });
   const ran = await other.run({ command: "true" });
   const named = (id: string) =>
     taker.spans.filter(({ traceId }) => traceId === id.replaceAll("-", "")).map(({ name }) => name);
-  await until("both have come", () => named(refused.id).length > 0 && named(ran.id).length > 0);
+  await until("both traces have arrived", () => named(refused.id).length > 0 && named(ran.id).length > 0);
   assert.deepEqual(named(refused.id), ["sallyport.command"]);
   assert.deepEqual(named(ran.id), ["sallyport.command", "sallyport.run"]);
   await other.close();
 });
 
-test("a collector that takes nothing costs a bounded queue and one complaint", async () => {
+test("an unavailable collector causes a bounded queue and one error report", async () => {
   const failing = await collector(503);
   const complaints: Error[] = [];
   const url = `${failing.url}/v1/traces`;
@@ -121,7 +121,7 @@ test("a collector that takes nothing costs a bounded queue and one complaint", a
   failing.close();
 });
 
-test("where traces go is said as everywhere else, and nonsense is refused", () => {
+test("reads the standard OpenTelemetry variables and rejects an invalid endpoint", () => {
   assert.equal(traceSettings({}), null);
   assert.equal(traceSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://x:1", OTEL_SDK_DISABLED: "true" }), null);
   const own = "https://traces.example/own";

@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import { TestService } from "../../fixtures/service.ts";
 import { BODIES, type Described, describedOperations, pathOf } from "./described.ts";
 
-/** Who may do what, said a second time: a slip in an operation's own list shows here. */
+/** The expected roles of each operation, listed a second time to catch mistakes in the operations themselves. */
 const MAY: Record<string, string[]> = {
   me: ["viewer", "approver", "operator", "agent"],
   signOut: ["viewer", "approver", "operator", "agent"],
@@ -48,7 +48,7 @@ const MAY: Record<string, string[]> = {
 };
 const ANYONE = ["signIn", "health", "ready", "describe"];
 const ROLES = ["viewer", "approver", "operator", "agent"] as const;
-/** These look at the whole machine, and once is enough. */
+/** Slow operations, which are only called once. */
 const SLOW = new Set(["machine"]);
 
 let service: TestService;
@@ -76,7 +76,7 @@ async function outcome(
   return { status: response.status, type: error?.type ?? "" };
 }
 
-test("the description tells of every operation who may call it, and a body that the tests know", () => {
+test("the OpenAPI document lists the roles of every operation, and the tests have a body for each", () => {
   for (const { id, roles, body } of all) {
     if (ANYONE.includes(id)) assert.equal(roles, "anyone", id);
     else if (MAY[id]) assert.deepEqual([...roles].sort(), [...MAY[id]].sort(), id);
@@ -90,7 +90,7 @@ test("the description tells of every operation who may call it, and a body that 
   );
 });
 
-test("nobody gets anywhere without a token", async () => {
+test("rejects every operation without a token", async () => {
   for (const operation of all) {
     if (operation.roles === "anyone") continue;
     assert.deepEqual(await outcome(operation, null), { status: 401, type: "NotSignedIn" }, operation.id);
@@ -98,7 +98,7 @@ test("nobody gets anywhere without a token", async () => {
 });
 
 for (const role of ROLES) {
-  test(`a token of the role ${role} is good for what it is meant for, and for nothing else`, async () => {
+  test(`a token with the role ${role} can call exactly the permitted operations`, async () => {
     for (const operation of all) {
       if (operation.roles === "anyone" || (SLOW.has(operation.id) && role !== "viewer")) continue;
       const { status, type } = await outcome(operation, role);

@@ -18,13 +18,13 @@ const initialize = {
 };
 const headers = { accept: "application/json, text/event-stream" };
 
-test("an agent finds MCP behind the same listener", async () => {
+test("serves MCP to agents on the same listener", async () => {
   const response = await service.ask("agent", "/mcp", { body: initialize, headers });
   assert.equal(response.status, 200);
   assert.match(await response.text(), /"serverInfo"/);
 });
 
-test("MCP is for agents: no person's token and no cookie is good for it", async () => {
+test("rejects tokens of people and cookies for MCP", async () => {
   for (const role of ["viewer", "approver", "operator", null] as const) {
     const response = await service.ask(role, "/mcp", { body: initialize, headers });
     assert.equal(response.status, 401, String(role));
@@ -36,7 +36,7 @@ test("MCP is for agents: no person's token and no cookie is good for it", async 
   await response.text();
 });
 
-test("few large messages are taken at once, and room comes back", async () => {
+test("limits concurrent large messages, and frees their slots", async () => {
   const open: ClientRequest[] = [];
   const hold = () => {
     const authorization = `Bearer ${service.secrets.agent}`;
@@ -45,8 +45,8 @@ test("few large messages are taken at once, and room comes back", async () => {
       method: "POST",
       headers: { ...headers, ...length, authorization },
     });
-    asked.on("error", () => {}); // torn off below
-    // Refused when a request below was quicker and took its place: try again.
+    asked.on("error", () => {}); // aborted below
+    // Rejected when a request below took the slot first: try again.
     asked.on("response", hold);
     asked.write("{");
     open.push(asked);
@@ -56,10 +56,10 @@ test("few large messages are taken at once, and room comes back", async () => {
   const large = async (role: "agent" | "other") => {
     const response = await service.ask(role, "/mcp", { body, headers }).catch(() => null);
     await response?.text();
-    return response?.status ?? 429; // refused before all of it was sent
+    return response?.status ?? 429; // rejected before all of it was sent
   };
-  await until("the places are taken", async () => (await large("agent")) === 429);
+  await until("all slots are taken", async () => (await large("agent")) === 429);
   assert.notEqual(await large("other"), 429);
   for (const asked of open) asked.destroy();
-  await until("there is room again", async () => (await large("agent")) !== 429);
+  await until("a slot is free again", async () => (await large("agent")) !== 429);
 });

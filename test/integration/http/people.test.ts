@@ -20,7 +20,7 @@ before(async () => {
 });
 after(() => service.close());
 
-/** As the page does it, for the person who signed in with the link. */
+/** Sends a request like the console, for a person who signed in with a link. */
 async function onPage<T>(path: string, init: Parameters<TestService["ask"]>[2] = {}): Promise<T> {
   const response = await service.ask(null, path, { ...init, headers: service.pageHeaders(page) });
   const body = await response.text();
@@ -28,7 +28,7 @@ async function onPage<T>(path: string, init: Parameters<TestService["ask"]>[2] =
   return JSON.parse(body) as T;
 }
 
-/** What was written down last, of this kind. */
+/** Returns the latest audit entry of a kind. */
 function last(kind: string): Pick<AuditEntry, "actor" | "channel" | "outcome" | "agent"> {
   const [{ actor, channel, outcome, agent } = {} as AuditEntry] = service.gateway.audit.search({ kind, limit: 1 });
   return { actor, channel, outcome, agent };
@@ -40,14 +40,14 @@ async function pendingOf(command: string): Promise<{ approvalId: string; answer:
   });
   const listed = () => service.json<{ approvals: Approval[] }>("approver", "/v1/approvals");
   let found: Approval | undefined;
-  await until("it is asked about", async () => {
+  await until("approval is requested", async () => {
     found = (await listed()).approvals.find(({ request }) => request.command.text === command);
     return found !== undefined;
   });
   return { approvalId: found?.id ?? "", answer };
 }
 
-test("a person's yes lets the agent's command run, under the person's name", async () => {
+test("an approval lets the agent's command run and is recorded under the person's name", async () => {
   const { approvalId, answer } = await pendingOf("touch one");
   const decided = await service.json<Approval>("approver", `/v1/approvals/${approvalId}/decision`, {
     body: { decision: "once" },
@@ -58,7 +58,7 @@ test("a person's yes lets the agent's command run, under the person's name", asy
   assert.deepEqual([entries[0]?.actor, entries[0]?.channel, entries[0]?.agent], ["ann", "http", AGENT]);
 });
 
-test("of two who decide at once one does, and the other is told who and what", async () => {
+test("when two people decide at once, the second learns who decided and how", async () => {
   const { approvalId, answer } = await pendingOf("touch two");
   const path = `/v1/approvals/${approvalId}/decision`;
   const both = await Promise.all([
@@ -75,7 +75,7 @@ test("of two who decide at once one does, and the other is told who and what", a
   await answer;
 });
 
-test("a no comes with its reason", async () => {
+test("a denial passes its reason to the agent", async () => {
   const { approvalId, answer } = await pendingOf("touch three");
   await onPage(`/v1/approvals/${approvalId}/decision`, { body: { decision: "deny", reason: "use lsb_release" } });
   const refused = (await answer) as { status: string; error?: { message: string } };
@@ -84,7 +84,7 @@ test("a no comes with its reason", async () => {
   assert.deepEqual(last("approval"), { actor: "tester", channel: "console", outcome: "denied", agent: AGENT });
 });
 
-test("always makes a grant that is listed, used, and taken back", async () => {
+test("the decision `always` creates a grant that is listed, used and revoked", async () => {
   const { approvalId, answer } = await pendingOf("touch four");
   await service.json("operator", `/v1/approvals/${approvalId}/decision`, {
     body: { decision: "always", grant: { expiresMs: 3_600_000 } },
@@ -104,7 +104,7 @@ test("always makes a grant that is listed, used, and taken back", async () => {
   assert.equal(asked.status, "pending");
 });
 
-test("a rule is tried before it is added, and lets through what was tried", async () => {
+test("a grant allows exactly the commands that its test predicted", async () => {
   const rule = { agent: AGENT, command: ["ls", "-l"], args: ["-*"] };
   type Tried = { problem: string | null; results: { command: string; covered: boolean }[] };
   const commands = ["ls -l", "ls -a", "ls /etc", "cat -n", "ls -l | sh", "rm -rf /"];
@@ -141,7 +141,7 @@ test("a rule is tried before it is added, and lets through what was tried", asyn
   assert.equal((await service.ask("operator", "/v1/rules", { body: { command: ["bash", "-c", "x"] } })).status, 422);
 });
 
-test("tokens are made and revoked by operators, and the audit never holds a secret", async () => {
+test("operators create and revoke tokens, and the audit log contains no secret", async () => {
   const made = await onPage<{ name: string; token: string; role: string }>("/v1/tokens", {
     body: { name: "new-one", role: "viewer" },
   });
@@ -160,7 +160,7 @@ test("tokens are made and revoked by operators, and the audit never holds a secr
   );
 });
 
-test("everything a person does to a session is written down under their name", async () => {
+test("records every action on a session under the person's name", async () => {
   const { id } = await service.json<{ id: string }>("agent", "/v1/sessions", {
     body: { command: "touch five", approvalTimeoutMs: 0 },
   });
@@ -203,7 +203,7 @@ test("everything a person does to a session is written down under their name", a
   assert.deepEqual([last("run").actor, last("run").agent], ["olga", AGENT]);
 });
 
-test("signing in and out, and the making of links, are written down", async () => {
+test("records sign-ins, sign-outs and the creation of links", async () => {
   const signedIn = await service.signIn();
   assert.deepEqual(last("sign-in"), { actor: "tester", channel: "console", outcome: "begun", agent: "" });
   await service.ask(null, "/v1/sign-out", { method: "POST", headers: service.pageHeaders(signedIn) });
@@ -212,7 +212,7 @@ test("signing in and out, and the making of links, are written down", async () =
   assert.deepEqual(last("sign-in"), { actor: "tester", channel: "cli", outcome: "link made", agent: "" });
 });
 
-test("the audit is searched, gone through page by page, verified and exported", async () => {
+test("searches, pages through, verifies and exports the audit log", async () => {
   type Page = { entries: AuditEntry[]; next: number | null };
   const all: number[] = [];
   for (let before: number | null = Number.MAX_SAFE_INTEGER; before !== null; ) {

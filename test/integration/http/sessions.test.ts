@@ -21,7 +21,7 @@ interface Info {
   exitCode: number | null;
 }
 
-/** Asks, and holds the answer to what the description says of it. */
+/** Sends a request and validates the response against the OpenAPI document. */
 async function ask<T = Info>(id: string, path: string, init: Parameters<TestService["ask"]>[2] = {}): Promise<T> {
   const response = await service.ask("operator", path, init);
   const text = await response.text();
@@ -39,7 +39,7 @@ async function remove(id: string): Promise<void> {
   await service.ask("operator", `/v1/sessions/${id}?force=true`, { method: "DELETE" });
 }
 
-test("a command in the foreground answers with its output", async () => {
+test("a foreground command returns its output", async () => {
   const result = await ask<Info & { stdout: string; stderr: string }>("run", "/v1/sessions", {
     body: { command: "echo out; echo err >&2; exit 3" },
   });
@@ -52,21 +52,21 @@ test("a command in the foreground answers with its output", async () => {
   assert.equal(details.approval, null);
 });
 
-test("a blocked command is an answer like any other", async () => {
+test("a blocked command returns a normal response", async () => {
   const result = await ask<Info & { error: { type: string } }>("run", "/v1/sessions", {
     body: { command: "shutdown now" },
   });
   assert.deepEqual([result.status, result.error.type], ["blocked", "CommandBlocked"]);
 });
 
-test("a command that runs on is given back as a session after so long", async () => {
+test("a command that exceeds `yieldMs` continues as a session", async () => {
   const result = await ask("run", "/v1/sessions", { body: { command: "sleep 60", yieldMs: 50 } });
   assert.equal(result.status, "running");
   const ended = await ask("signal", `/v1/sessions/${result.id}/signal`, { body: { reason: "enough" } });
   assert.equal(ended.status, "killed");
 });
 
-test("a command is ended when its caller leaves", async () => {
+test("a command is stopped when its client disconnects", async () => {
   const leave = new AbortController();
   const waiting = service.ask("operator", "/v1/sessions", { body: { command: "sleep 61" }, signal: leave.signal });
   const running = () => service.gateway.list({ live: true, text: "sleep 61" });
@@ -74,10 +74,10 @@ test("a command is ended when its caller leaves", async () => {
   const [{ id } = { id: "" }] = running();
   leave.abort();
   await assert.rejects(waiting);
-  await until("it has ended", () => service.gateway.session(id).info().status === "killed");
+  await until("the command has ended", () => service.gateway.session(id).info().status === "killed");
 });
 
-test("lists go on where they ended, and find by text, status and agent", async () => {
+test("session lists are paged and filtered by text, status and agent", async () => {
   const made: string[] = [];
   for (let index = 0; index < 5; index++) {
     const { id } = await ask("run", "/v1/sessions", { body: { command: `echo needle-${index}`, agent: "lister" } });
@@ -99,7 +99,7 @@ test("lists go on where they ended, and find by text, status and agent", async (
   assert.equal(agents.find(({ name }) => name === "lister")?.total, 5);
 });
 
-test("logs are read by offset, by line and as bytes", async () => {
+test("reads logs by offset, by line and as bytes", async () => {
   const { id } = await start("for i in $(seq 1 1000); do echo line $i; done; printf '\\377\\376'");
   await ask("wait", `/v1/sessions/${id}/wait`, { body: { timeoutMs: 20_000 } });
   type Logs = {
@@ -123,7 +123,7 @@ test("logs are read by offset, by line and as bytes", async () => {
   assert.deepEqual([...bytes.subarray(-2)], [255, 254]);
 });
 
-test("a text is found in a log, line by line, in steps, and no pattern hangs the service", async () => {
+test("searches a log in steps, and no pattern blocks the service", async () => {
   const { id } = await start(
     'for i in $(seq 1 3000); do echo "row $i ä"; done; echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!',
   );
@@ -154,7 +154,7 @@ test("a text is found in a log, line by line, in steps, and no pattern hangs the
   assert.match(await evil.text(), /takes too long/);
 });
 
-test("input, its end, keys, paste, size, screen and recording", async () => {
+test("sends input, keys and pastes, resizes, and reads the screen and the recording", async () => {
   const cat = await start("cat", { stdin: "open" });
   await ask("sendInput", `/v1/sessions/${cat.id}/input`, { body: { text: "one\n" } });
   await ask("sendInput", `/v1/sessions/${cat.id}/input`, { body: { base64: "dHdvCg==", eof: true } });
@@ -199,7 +199,7 @@ test("input, its end, keys, paste, size, screen and recording", async () => {
   assert.equal((await service.ask("operator", `/v1/sessions/${tty.id}`)).status, 404);
 });
 
-test("a verdict, and what every mode would make of it", async () => {
+test("returns the verdict on a command, also for each mode", async () => {
   const verdict = await ask<{ verdict: string; modes: { security: string; ask: string; verdict: string }[] }>(
     "check",
     "/v1/check",

@@ -16,7 +16,7 @@ test("ignores a malformed cookie of the same name that a server on another port 
   assert.equal((await me({ ...headers, cookie: "sallyport=other" })).status, 401);
 });
 
-test("a link lets its person in once, as an operator", async () => {
+test("a link signs in once, as an operator", async () => {
   const secret = service.link();
   const first = await service.ask(null, "/v1/sign-in", { body: { secret } });
   assert.equal(first.status, 200);
@@ -30,7 +30,7 @@ test("a link lets its person in once, as an operator", async () => {
   assert.equal(second.status, 401);
 });
 
-test("the cookie alone is worth nothing, and neither is the page's key", async () => {
+test("rejects the cookie without the key, and the key without the cookie", async () => {
   const { cookie, key } = await service.signIn();
   assert.equal((await me({ cookie, "x-sallyport-key": key })).status, 200);
   assert.equal((await me({ cookie })).status, 401);
@@ -39,7 +39,7 @@ test("the cookie alone is worth nothing, and neither is the page's key", async (
   assert.equal((await me({ cookie, "x-sallyport-key": other.key })).status, 401);
 });
 
-test("a token signs in with its own role, and the sign-in ends with it", async () => {
+test("a token signs in with its own role, and the sign-in ends with the token", async () => {
   const { secret } = service.tokens.create({ name: "brief", role: "viewer", agent: "", createdBy: "tester" });
   const { cookie, key } = await service.signIn(secret);
   const headers = { cookie, "x-sallyport-key": key };
@@ -48,7 +48,7 @@ test("a token signs in with its own role, and the sign-in ends with it", async (
   assert.equal((await me(headers)).status, 401);
 });
 
-test("signing out ends it, whoever kept the cookie", async () => {
+test("a sign-out invalidates the cookie", async () => {
   const signedIn = await service.signIn();
   const headers = service.pageHeaders(signedIn);
   const out = await service.ask(null, "/v1/sign-out", { method: "POST", headers });

@@ -7,7 +7,7 @@ import { BODIES, type Described, describedOperations, pathOf } from "./described
 let service: TestService;
 let all: Described[];
 before(async () => {
-  // Nobody says yes by itself: approvals stay open.
+  // Nothing is approved automatically, so approval requests stay pending.
   service = await TestService.start({ gateway: { approve: async () => null } });
   all = await describedOperations(service);
 });
@@ -27,7 +27,7 @@ async function asAgent(operation: Described, reference: string): Promise<string>
   return text.replaceAll(reference, "ID").replace(/content-length,?/, "");
 }
 
-test("an agent learns nothing of another's sessions, not even that they are there", async () => {
+test("an agent cannot find out whether a session of another agent exists", async () => {
   const body = { command: "sleep 60", background: true, name: "secret-work" };
   const mine = await service.json<Info>("agent", "/v1/sessions", { body });
   assert.equal(mine.agent, AGENT);
@@ -50,13 +50,13 @@ test("an agent learns nothing of another's sessions, not even that they are ther
   await service.ask("agent", `/v1/sessions/${mine.id}?force=true`, { method: "DELETE" });
 });
 
-test("an agent cannot act on behalf of another", async () => {
+test("an agent cannot act as another agent", async () => {
   const body = { command: "true", agent: AGENT };
   const made = await service.json<Info>("other", "/v1/sessions", { body });
   assert.equal(service.gateway.session(made.id).info().agent, OTHER_AGENT);
 });
 
-test("an agent sees neither approvals nor the audit of others, and decides nothing", async () => {
+test("an agent sees neither approvals nor audit entries of others, and cannot decide", async () => {
   const asking = { command: "curl -s http://127.0.0.1:1/ | sh", ask: "always", approvalTimeoutMs: 0 };
   const pending = await service.json<{ approvalId: string; status: string }>("agent", "/v1/sessions", { body: asking });
   assert.equal(pending.status, "pending");
@@ -86,19 +86,19 @@ test("an agent sees neither approvals nor the audit of others, and decides nothi
   assert.deepEqual((await service.json<{ entries: unknown[] }>("other", `/v1/audit?agent=${AGENT}`)).entries, []);
 });
 
-test("a token that is revoked or expires is good for nothing from then on, also for what waits", async () => {
+test("a revoked or expired token is rejected, and sessions it started keep running", async () => {
   let secret = "";
   const ask = async () =>
     (await service.ask(null, "/v1/me", { headers: { authorization: `Bearer ${secret}` } })).status;
   let first = 401;
-  // One that expires before it could be used once proves nothing.
+  // The token must be valid long enough to be used once.
   for (let expiresMs = 400; first === 401 && expiresMs < 60_000; expiresMs *= 3) {
     const asked = { name: `short-${expiresMs}`, role: "agent", agent: AGENT, createdBy: "tester", expiresMs } as const;
     ({ secret } = service.tokens.create(asked));
     first = await ask();
   }
   assert.equal(first, 200);
-  await until("it has expired", async () => (await ask()) === 401);
+  await until("the token has expired", async () => (await ask()) === 401);
   const kept = service.tokens.create({ name: "kept", role: "operator", agent: "", createdBy: "tester" });
   const headers = { authorization: `Bearer ${kept.secret}` };
   const made = await service.ask(null, "/v1/sessions", { headers, body: { command: "sleep 60", background: true } });

@@ -16,7 +16,7 @@ interface Outcome {
   error: Failure | undefined;
 }
 
-/** A client whose user is shown a form and answers it like this. */
+/** A client whose user responds to forms in a given way. */
 async function withUser(era: Era, answer: (message: string) => Answer | Promise<Answer>, ...args: string[]) {
   const connected = await fixture.stdio(args, { era, capabilities: { elicitation: {} } });
   const forms: { message: string; requestedSchema: unknown }[] = [];
@@ -42,14 +42,14 @@ async function approvals(): Promise<Approval[]> {
 const once: Answer = { action: "accept", content: { decision: "once" } };
 
 for (const era of ERAS) {
-  test(`the host's user is shown the whole command and says yes (${era})`, async () => {
+  test(`the host's user sees the complete command and approves it (${era})`, async () => {
     const user = await withUser(era, () => once);
     const command = `echo ${era} # ${"x".repeat(500)} \u202e end`;
     const { output } = await bash(user, command);
     assert.equal(output, `${era}\n`);
     const [form] = user.forms;
     assert.equal(user.forms.length, 1);
-    // Lines that did not fit go on with a mark of their own.
+    // Wrapped lines continue with a marker.
     const shown = form?.message.replaceAll("\n┆ ", "") ?? "";
     assert.ok(shown.includes(`│ ${command.replace("\u202e", "‹U+202E›")}`), form?.message);
     assert.ok(shown.includes("to try it"));
@@ -61,7 +61,7 @@ for (const era of ERAS) {
     await user.close();
   });
 
-  test(`a no is a no, with the user's reason (${era})`, async () => {
+  test(`a denial passes the user's reason to the agent (${era})`, async () => {
     const file = fixture.fixture.path(`denied-${era}`);
     const reasoned = await withUser(era, () => ({
       action: "accept",
@@ -77,7 +77,7 @@ for (const era of ERAS) {
     await declined.close();
   });
 
-  test(`a form that is closed, or answered with rubbish, leaves it pending: never a yes (${era})`, async () => {
+  test(`a cancelled or invalid form leaves the request pending (${era})`, async () => {
     const file = fixture.fixture.path(`closed-${era}`);
     for (const answer of [
       { action: "cancel" },
@@ -86,14 +86,14 @@ for (const era of ERAS) {
     ] as Answer[]) {
       const user = await withUser(era, () => answer, "--answer-within", "200ms");
       const { error } = await bash(user, `touch ${file}`);
-      // A client that checks the form itself may not even send rubbish.
+      // A client that validates the form may reject an invalid response itself.
       assert.ok(error === undefined || error.type === "ApprovalPending", error?.message);
       await user.close();
     }
     assert.ok(!existsSync(file));
   });
 
-  test(`"always" is offered where it can be, and then nobody is asked again (${era})`, async () => {
+  test(`\`always\` is offered where possible and avoids further requests (${era})`, async () => {
     fixture.configure({ security: "allowlist" });
     const user = await withUser(era, () => ({ action: "accept", content: { decision: "always" } }));
     const command = `/usr/bin/id -${era === "2025" ? "u" : "g"}`;
@@ -104,7 +104,7 @@ for (const era of ERAS) {
     fixture.configure({ ask: "always" });
   });
 
-  test(`a client that cannot ask is told what a person must type, and can wait for them (${era})`, async () => {
+  test(`a client without forms learns how a person can decide, and can wait for the decision (${era})`, async () => {
     const client = await fixture.stdio(["--answer-within", "200ms"], { era });
     const command = `echo waited ${era}`;
     const { error } = await bash(client, command);
@@ -112,7 +112,7 @@ for (const era of ERAS) {
     const [, id] = /sallyport approve ([0-9a-f-]{36})/.exec(JSON.stringify(error?.recovery)) ?? [];
     assert.ok(id, JSON.stringify(error));
     const again = await bash(client, command);
-    assert.ok(JSON.stringify(again.error).includes(id), "the same command waits for the same approval");
+    assert.ok(JSON.stringify(again.error).includes(id), "repeating the command waits for the same approval");
     await fixture.run("approve", id);
     await client.close();
     const patient = await fixture.stdio([], { era });
@@ -121,7 +121,7 @@ for (const era of ERAS) {
   });
 }
 
-test("a person who decides elsewhere is quicker than the form", async () => {
+test("a decision made elsewhere closes the form", async () => {
   const user = await withUser("2025", () => new Promise<Answer>(() => {}));
   const calling = bash(user, "echo elsewhere");
   await until("the form is shown", () => user.forms.length === 1);
@@ -131,13 +131,13 @@ test("a person who decides elsewhere is quicker than the form", async () => {
   await user.close();
 });
 
-test("a form nobody answers does not hold up the call", async () => {
+test("a form without a response does not block the call", async () => {
   const user = await withUser("2025", () => new Promise<Answer>(() => {}), "--answer-within", "500ms");
   assert.equal((await bash(user, "echo unanswered")).error?.type, "ApprovalPending");
   await user.close();
 });
 
-test("where approvals are decided elsewhere the client is not asked", async () => {
+test("the client is not asked with `--approvals elsewhere`", async () => {
   for (const era of ERAS) {
     const user = await withUser(era, () => once, "--approvals", "elsewhere", "--answer-within", "200ms");
     assert.equal((await bash(user, "echo not you")).error?.type, "ApprovalPending");
@@ -146,14 +146,14 @@ test("where approvals are decided elsewhere the client is not asked", async () =
   }
 });
 
-test("an agent that bears the user's name is not the user", async () => {
+test("an agent with the user's name cannot approve its own command", async () => {
   const user = await withUser("2025", () => once, "--agent", userInfo().username, "--answer-within", "2s");
   assert.equal((await bash(user, "echo self")).error?.type, "ApprovalPending");
   assert.equal(user.forms.length, 1);
   await user.close();
 });
 
-test("a command too long to be shown whole is not asked about in a form", async () => {
+test("a command that is too long for a form is decided elsewhere", async () => {
   const user = await withUser("2025", () => once, "--answer-within", "200ms");
   const { error } = await bash(user, `echo ${"long ".repeat(10_000)}`);
   assert.equal(error?.type, "ApprovalPending");
@@ -161,7 +161,7 @@ test("a command too long to be shown whole is not asked about in a form", async 
   await user.close();
 });
 
-test("what was said about one command is no answer to another", async () => {
+test("a decision on one command does not apply to another", async () => {
   const raw = new RawClient(fixture.spawn(["mcp"]));
   const _meta = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -177,11 +177,15 @@ test("what was said about one command is no answer to another", async () => {
   assert.equal(first.resultType, "input_required");
   const [id = ""] = Object.keys(first.inputRequests);
   const other = await call("echo harmful", { [id]: once });
-  assert.equal(other.resultType, "input_required", "the yes was about something else");
+  assert.equal(other.resultType, "input_required", "the approval was for another command");
   assert.ok(!Object.hasOwn(other.inputRequests, id));
   const guessed = await call("echo harmful", { approval: once, "": once });
   assert.equal(guessed.resultType, "input_required");
   assert.match(JSON.stringify(await call("echo harmless", { [id]: once })), /"output":"harmless/);
-  assert.equal((await call("echo harmless", { [id]: once })).resultType, "input_required", "a yes is good for one run");
+  assert.equal(
+    (await call("echo harmless", { [id]: once })).resultType,
+    "input_required",
+    "an approval is valid for one run",
+  );
   assert.equal(await raw.leave(), 0);
 });

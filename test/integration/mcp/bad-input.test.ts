@@ -10,7 +10,7 @@ before(async () => {
   await raw.initialize();
 });
 after(async () => {
-  assert.deepEqual(raw.rubbish, [], "stdout has nothing but protocol");
+  assert.deepEqual(raw.rubbish, [], "stdout contains only protocol messages");
   assert.equal(await raw.leave(), 0);
   await fixture.close();
 });
@@ -19,13 +19,13 @@ type Failure = { code: number; message: string };
 const errorOf = (message: Record<string, unknown>) => message.error as Failure;
 const bash = (args: object) => raw.request("tools/call", { name: "Bash", arguments: args });
 
-/** Whatever was sent before it: the server answers, and does what it is asked. */
+/** Asserts that the server still works after earlier input. */
 async function assertAlive(): Promise<void> {
-  const answer = await bash({ command: "echo alive", description: "are you there" });
+  const answer = await bash({ command: "echo alive", description: "ping" });
   assert.match(JSON.stringify(answer.result), /alive/);
 }
 
-/** The next answer to something that had no id. */
+/** Returns the next response without an id. */
 async function answerToNobody(send: () => void): Promise<Failure> {
   const before = raw.received.length;
   send();
@@ -33,8 +33,8 @@ async function answerToNobody(send: () => void): Promise<Failure> {
 }
 
 for (const [what, line] of Object.entries({
-  "a line that is no JSON": "{nonsense",
-  "half a message": '{"jsonrpc":"2.0","id":1,"method":',
+  "a line that is not JSON": "{nonsense",
+  "an incomplete message": '{"jsonrpc":"2.0","id":1,"method":',
   "a bare word": "hello",
   "invalid UTF-8": Buffer.from([0x22, 0xc3, 0x28, 0xff, 0x22]),
   "invalid UTF-8 within a message": Buffer.from([
@@ -43,7 +43,7 @@ for (const [what, line] of Object.entries({
     ...Buffer.from('"}'),
   ]),
 })) {
-  test(`${what} is answered as a parse error`, async () => {
+  test(`responds to ${what} with a parse error`, async () => {
     assert.equal((await answerToNobody(() => raw.send(line))).code, -32700);
     await assertAlive();
   });
@@ -53,22 +53,22 @@ for (const [what, line] of Object.entries({
   "a number": "17",
   null: "null",
   "an empty batch": "[]",
-  "a message of no version": '{"id":null,"method":"ping"}',
-  "an object that is no message": "{}",
-  "a deep pile of brackets": "[".repeat(100_000) + "]".repeat(100_000),
+  "a message without a version": '{"id":null,"method":"ping"}',
+  "an object that is not a message": "{}",
+  "deeply nested brackets": "[".repeat(100_000) + "]".repeat(100_000),
 })) {
-  test(`${what} is answered as an invalid request`, async () => {
+  test(`responds to ${what} with an invalid request error`, async () => {
     assert.equal((await answerToNobody(() => raw.send(line))).code, -32600);
     await assertAlive();
   });
 }
 
-test("an invalid request that has an id is answered to that id", async () => {
+test("the response to an invalid request has its id", async () => {
   raw.send('{"jsonrpc":"1.0","id":"mine","method":"ping"}');
   assert.equal(errorOf(await raw.wanted(({ id }) => id === "mine")).code, -32600);
 });
 
-test("an oversized message is refused, and the connection goes on", async () => {
+test("rejects an oversized message and keeps the connection", async () => {
   const long = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping", params: { x: "x".repeat(MAX_MESSAGE_BYTES) } });
   const { code, message } = await answerToNobody(() => raw.send(long));
   assert.equal(code, -32600);
@@ -76,37 +76,37 @@ test("an oversized message is refused, and the connection goes on", async () => 
   await assertAlive();
 });
 
-test("empty lines are nothing", async () => {
+test("ignores empty lines", async () => {
   const before = raw.received.length;
   raw.send("\n\r\n");
   await assertAlive();
   assert.equal(raw.received.length, before + 1);
 });
 
-test("an unknown method is said to be unknown", async () => {
+test("rejects an unknown method", async () => {
   assert.equal(errorOf(await raw.request("tools/destroy")).code, -32601);
   assert.equal(errorOf(await raw.request("__proto__")).code, -32601);
 });
 
-test("an unknown tool is a protocol error that names it", async () => {
+test("rejects an unknown tool with a protocol error that names it", async () => {
   for (const name of ["Nothing", "__proto__", "constructor", "bash", "Bash ", ""]) {
     const { code, message } = errorOf(await raw.request("tools/call", { name, arguments: {} }));
     assert.equal(code, -32602);
     assert.ok(message.includes(JSON.stringify(name)), message);
   }
   const { message } = errorOf(await raw.request("tools/call", { name: "x".repeat(1 << 20), arguments: {} }));
-  assert.ok(message.length < 1000, "a name is not repeated at any length");
+  assert.ok(message.length < 1000, "a long name is shortened in the error");
 });
 
 for (const [what, args] of Object.entries({
   "a missing field": {},
   "a wrong type": { command: 17, description: "x" },
   "an extra field": { command: "true", description: "x", force: true },
-  "a wrong type in a field that may be left out": { command: "true", description: "x", timeout: "long" },
+  "a wrong type in an optional field": { command: "true", description: "x", timeout: "long" },
   "an empty command": { command: "", description: "x" },
   "a NUL in a command": { command: "true\0", description: "x" },
 })) {
-  test(`${what} is a tool error with a type and a way out`, async () => {
+  test(`${what} causes a tool error with a type and a recovery hint`, async () => {
     const { result } = (await bash(args)) as { result: Record<string, unknown> };
     assert.equal(result.isError, true);
     const { error } = result.structuredContent as { error: { type: string; recovery: unknown[] } };
@@ -116,13 +116,13 @@ for (const [what, args] of Object.entries({
   });
 }
 
-test("arguments that are no object, and a call without a name, are protocol errors", async () => {
+test("rejects arguments that are not an object and a call without a name with protocol errors", async () => {
   assert.equal(errorOf(await bash([1])).code, -32602);
   assert.equal(errorOf(await raw.request("tools/call", { arguments: {} })).code, -32602);
   assert.equal(errorOf(await raw.request("tools/call")).code, -32602);
 });
 
-test("notifications nobody knows and answers nobody asked for are ignored", async () => {
+test("ignores unknown notifications and unexpected responses", async () => {
   raw.notify("notifications/nonsense", { x: 1 });
   raw.notify("notifications/cancelled", { requestId: "never sent" });
   raw.notify("notifications/cancelled", {});
@@ -131,7 +131,7 @@ test("notifications nobody knows and answers nobody asked for are ignored", asyn
   await assertAlive();
 });
 
-test("a second initialize and a second of the same id do not break the connection", async () => {
+test("survives a second initialize and a duplicate id", async () => {
   await raw.initialize();
   const call = { jsonrpc: "2.0", id: "twice", method: "tools/list" };
   raw.send(`${JSON.stringify(call)}\n${JSON.stringify(call)}`);
@@ -139,7 +139,7 @@ test("a second initialize and a second of the same id do not break the connectio
   await assertAlive();
 });
 
-test("addresses of resources that are nobody's are refused", async () => {
+test("rejects unknown resource URIs", async () => {
   for (const uri of [
     "sallyport://session/1",
     "file:///etc/passwd",

@@ -24,7 +24,7 @@ async function connect(way: Way, era: Era, ...args: string[]): Promise<Connected
 }
 
 let files = 0;
-/** A command that writes the pids of itself and of a child that would outlive it, and waits. */
+/** A command that writes its own pid and that of a detached child, then waits. */
 function lasting(): { command: string; pids: () => number[] } {
   const file = fixture.fixture.path(`pids-${files++}`);
   const pids = () => (existsSync(file) ? readFileSync(file, "utf8").trim().split("\n").map(Number) : []);
@@ -36,7 +36,7 @@ const gone = (pids: () => number[]) => until("the whole tree is gone", () => !pi
 
 for (const way of WAYS) {
   for (const era of ERAS) {
-    test(`progress is told while a command runs (${way}, ${era})`, async () => {
+    test(`reports progress while a command runs (${way}, ${era})`, async () => {
       const { client, close } = await connect(way, era);
       const file = fixture.fixture.path(`go-${way}-${era}`);
       const command = `echo compiling; until [ -e ${file} ]; do sleep 0.05; done; echo done`;
@@ -46,7 +46,7 @@ for (const way of WAYS) {
         { onprogress: (progress) => told.push(progress) },
       );
       await until(
-        "two messages have come",
+        "two notifications have arrived",
         () => told.filter(({ message }) => message?.includes("compiling")).length > 1,
       );
       await client.callTool({ name: "Bash", arguments: { command: `touch ${file}`, description: "x" } });
@@ -58,7 +58,7 @@ for (const way of WAYS) {
       await close();
     });
 
-    test(`cancelling a call ends the command and all it started (${way}, ${era})`, async () => {
+    test(`cancelling a call stops the command and all its processes (${way}, ${era})`, async () => {
       const { client, close } = await connect(way, era);
       const { command, pids } = lasting();
       const cancel = new AbortController();
@@ -70,11 +70,11 @@ for (const way of WAYS) {
       cancel.abort("enough");
       await assert.rejects(calling);
       await gone(pids);
-      assert.ok((await client.listTools()).tools.length > 0, "the connection goes on");
+      assert.ok((await client.listTools()).tools.length > 0, "the connection still works");
       await close();
     });
 
-    test(`what outlasts the patience runs on, and says how to go on (${way}, ${era})`, async () => {
+    test(`a command that exceeds the time limit continues as a session (${way}, ${era})`, async () => {
       const { client, close } = await connect(way, era, "--answer-within", "300ms");
       const { command, pids } = lasting();
       const call = { name: "Bash", arguments: { command: `echo begun; ${command}`, description: "x", timeout: 600 } };
@@ -92,7 +92,7 @@ for (const way of WAYS) {
     });
   }
 
-  test(`a client that is gone mid-call takes its foreground command with it, and leaves its sessions (${way})`, async () => {
+  test(`a disconnect stops the foreground command and keeps background sessions (${way})`, async () => {
     const { client, close } = await connect(way, "2025");
     const foreground = lasting();
     const background = lasting();
@@ -111,7 +111,7 @@ for (const way of WAYS) {
   });
 }
 
-test("an HTTP client of 2026 that hangs up mid-call takes its foreground command with it", async () => {
+test("a disconnect of a 2026-era HTTP client stops its foreground command", async () => {
   const { client, close } = await connect("HTTP", "2026");
   const { command, pids } = lasting();
   client.callTool({ name: "Bash", arguments: { command, description: "x" } }).catch(() => {});
@@ -120,7 +120,7 @@ test("an HTTP client of 2026 that hangs up mid-call takes its foreground command
   await gone(pids);
 });
 
-test("background sessions go with the client where that is wanted", async () => {
+test("a disconnect stops background sessions with `--on-disconnect end`", async () => {
   for (const way of WAYS) {
     const { client, close } = await connect(way, "2025", "--on-disconnect", "end");
     const { command, pids } = lasting();
@@ -132,7 +132,7 @@ test("background sessions go with the client where that is wanted", async () => 
   }
 });
 
-test("a server that is told to stop ends what it runs in the foreground and leaves", async () => {
+test("a server that is asked to stop ends its foreground commands and exits", async () => {
   const server = await fixture.http();
   const { client } = await fixture.httpClient(server.url, await fixture.token("default", "stopper"));
   const { command, pids } = lasting();
@@ -147,16 +147,16 @@ test("a server that is told to stop ends what it runs in the foreground and leav
   raw.request("tools/call", { name: "Bash", arguments: { command: other.command, description: "x" } });
   await started(other.pids);
   raw.child.kill("SIGTERM");
-  await until("the server has left", () => raw.child.exitCode !== null);
+  await until("the server has exited", () => raw.child.exitCode !== null);
   assert.equal(raw.child.exitCode, 0);
   await gone(other.pids);
 });
 
-test("a call that is cancelled before it began is never begun, and not answered", async () => {
+test("a call that is cancelled before it starts neither runs nor gets a response", async () => {
   const raw = new RawClient(fixture.spawn(["mcp"]));
   await raw.initialize();
   const file = fixture.fixture.path("never");
-  // In one piece, so that the cancellation is there before the call can have begun.
+  // Written at once, so that the cancellation arrives before the call can start.
   const params = { name: "Bash", arguments: { command: `touch ${file}`, description: "x" } };
   const call = { jsonrpc: "2.0", id: "early", method: "tools/call", params };
   const cancelled = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: "early" } };
@@ -168,8 +168,8 @@ test("a call that is cancelled before it began is never begun, and not answered"
 });
 
 for (const way of WAYS) {
-  test(`two hundred calls at once on one connection are all answered (${way})`, async () => {
-    // With the quotas as they come out of the box, except for the starts in a minute.
+  test(`200 concurrent calls on one connection all complete (${way})`, async () => {
+    // Uses the default limits, except for the number of starts per minute.
     fixture.configure({ limits: { startsPerMinute: 100_000 } });
     const { client, close } = await connect(way, "2025");
     const calls = Array.from({ length: 200 }, (_, index) =>

@@ -12,7 +12,7 @@ type CallTool = (name: string, args?: Structured) => Promise<Structured>;
 const ALL = "runner,process,exec,shell,bash";
 const USER = { capabilities: { elicitation: {} } };
 
-/** A client whose user says yes to everything: exec asks about each of its commands. */
+/** A client whose user approves everything: `exec` requires approval for each command. */
 async function yes(connecting: Promise<Connected>): Promise<Connected> {
   const connected = await connecting;
   connected.client.setRequestHandler("elicitation/create", async () => {
@@ -34,7 +34,7 @@ const WAYS: Record<string, (era: Era) => Promise<Connected>> = {
   },
 };
 
-/** Each tool in use, by the toolset's own names. Sessions of one toolset are seen by the others. */
+/** Calls that use each tool. Sessions of one toolset are visible to the others. */
 const USES: Record<string, (call: CallTool) => Promise<void>> = {
   async runner(call) {
     const ran = await call("run", { command: "echo one; exit 2", intent: "try it", shell: true });
@@ -47,7 +47,7 @@ const USES: Record<string, (call: CallTool) => Promise<void>> = {
     const ran = await call("process.run", { command: "echo", args: ["a b"] });
     assert.match(JSON.stringify(ran), /a b/);
     const { process_id } = await call("process.run", { command: "echo up; sleep 600", background: true });
-    await until("it has written", async () => {
+    await until("there is output", async () => {
       return JSON.stringify(await call("process.logs", { process_id })).includes("up");
     });
     assert.match(JSON.stringify(await call("process.monitor", { process_id })), /running/);
@@ -60,7 +60,7 @@ const USES: Record<string, (call: CallTool) => Promise<void>> = {
     assert.match(String(ran.output), /plain/);
     const { session_id } = await call("execute_pty", { command: "cat", background: true });
     await call("process_manager", { action: "write", session_id, data: "typed\n" });
-    await until("it came back", async () =>
+    await until("the call has returned", async () =>
       JSON.stringify(await call("process_log", { session_id })).includes("typed"),
     );
     assert.ok(JSON.stringify(await call("process_list", {})).includes(String(session_id)));
@@ -88,7 +88,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
       const { client, close } = await connect(era);
       const { tools } = await client.listTools();
       const unused = new Set(tools.map(({ name }) => name));
-      // The client checks each result against the tool's schema.
+      // The client validates each result against the schema of the tool.
       const call: CallTool = async (name, args = {}) => {
         unused.delete(name);
         const { structuredContent, content, isError } = await client.callTool({ name, arguments: args });
@@ -97,13 +97,13 @@ for (const [way, connect] of Object.entries(WAYS)) {
         return structuredContent as Structured;
       };
       for (const use of Object.values(USES)) await use(call);
-      assert.deepEqual([...unused], [], "tools nobody tried");
+      assert.deepEqual([...unused], [], "tools without a call");
       await close();
     });
   }
 }
 
-test("all toolsets together are short enough to be put before a model", async () => {
+test("the descriptions of all toolsets together stay within the size limit", async () => {
   const { client, close } = await fixture.stdio(["--tools", ALL]);
   const { tools } = await client.listTools();
   assert.equal(new Set(tools.map(({ _meta }) => _meta?.["sallyport/toolset"])).size, 5);
@@ -111,7 +111,7 @@ test("all toolsets together are short enough to be put before a model", async ()
   await close();
 });
 
-test("a result stays below its cap, as text and as data, and says what is left out", async () => {
+test("a result stays within its limit, as text and as data, and states what is omitted", async () => {
   const { client, close } = await fixture.stdio(["--tools", ALL]);
   const long = "yes 0123456789 | head -c 3000000";
   for (const [name, args, most] of [
@@ -124,7 +124,7 @@ test("a result stays below its cap, as text and as data, and says what is left o
     const text = (content[0] as { text: string }).text;
     const longest = Math.max(...Object.values(structuredContent as Structured).map((value) => String(value).length));
     assert.ok(text.length < 2 * most && longest <= most, `${name}: ${text.length} and ${longest}`);
-    // Its contract gives the last lines, and the log for the rest.
+    // Its contract returns the last lines and a log for the rest.
     if (name !== "process.run") assert.match(text, /left out/, name);
   }
   await close();

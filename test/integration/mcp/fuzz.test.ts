@@ -3,23 +3,23 @@ import { after, test } from "node:test";
 import { corpus, FUZZ_SECONDS as SECONDS, FUZZ_SEED as SEED } from "../../fixtures/fuzz.ts";
 import { McpFixture, RawClient } from "../../fixtures/mcp.ts";
 import { seeded } from "../../fixtures/seeded.ts";
-import { spoiltLine } from "./spoilt-messages.ts";
+import { malformedLine } from "./malformed-messages.ts";
 
 const fixture = new McpFixture();
 after(() => fixture.close());
 
 const saved = corpus(new URL("corpus/lines.txt", import.meta.url));
 const LINES = 1500;
-/** So many at a time; then the server must still do what it is for. */
+/** Lines sent before each check that the server still works. */
 const BATCH = 250;
 
 const OPENINGS: Record<string, (raw: RawClient) => Promise<unknown>> = {
-  "a client of 2025 that was greeted": (raw) => raw.initialize({ elicitation: {} }),
-  "a client that never said hello": async () => {},
+  "a 2025-era client after the handshake": (raw) => raw.initialize({ elicitation: {} }),
+  "a client without a handshake": async () => {},
 };
 
 for (const [who, open] of Object.entries(OPENINGS)) {
-  test(`${who} may send anything: the server answers on, and nothing is left`, async (t) => {
+  test(`the server survives random input from ${who} and leaves nothing behind`, async (t) => {
     const next = seeded(SEED);
     const child = fixture.spawn(["mcp"]);
     let errors = "";
@@ -34,19 +34,19 @@ for (const [who, open] of Object.entries(OPENINGS)) {
     let sent = 0;
     let alive = 0;
     for (; end === null ? sent < LINES : Date.now() < end; ) {
-      for (let line = 0; line < BATCH; line++, sent++) raw.send(spoiltLine(next, `fuzz-${sent}`));
+      for (let line = 0; line < BATCH; line++, sent++) raw.send(malformedLine(next, `fuzz-${sent}`));
       await assertAlive(raw);
       alive++;
       raw.received.length = 0;
     }
-    t.diagnostic(`seed ${SEED}: ${sent} lines, asked ${alive} times whether it is there`);
-    assert.deepEqual(raw.rubbish, [], `seed ${SEED}: something else than protocol was written`);
+    t.diagnostic(`seed ${SEED}: ${sent} lines, ${alive} checks`);
+    assert.deepEqual(raw.rubbish, [], `seed ${SEED}: output that is not protocol`);
     assert.doesNotMatch(errors, /\n {4}at |Warning/, `seed ${SEED}`);
     assert.equal(await raw.leave(), 0, `seed ${SEED}: ${errors.slice(-2000)}`);
   });
 }
 
-/** In either era, whichever of the lines may have chosen it. */
+/** Checks the server in the protocol version that one of the lines may have selected. */
 async function assertAlive(raw: RawClient): Promise<void> {
   const _meta = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -20,7 +20,7 @@ const WAYS: Record<string, (era: Era) => Promise<Connected>> = {
 
 for (const [way, connect] of Object.entries(WAYS)) {
   for (const era of ERAS) {
-    test(`a gate that opens or closes is told of, and holds for calls (${way}, ${era})`, async () => {
+    test(`enabling or disabling a toolset notifies the client and applies to calls (${way}, ${era})`, async () => {
       fixture.configure({});
       const { client, close } = await connect(era);
       const names = async () => (await client.listTools()).tools.map(({ name }) => name);
@@ -33,12 +33,12 @@ for (const [way, connect] of Object.entries(WAYS)) {
       assert.ok(closed.includes("Bash") && !closed.includes("execute"));
 
       fixture.configure({ toolsets: { exec: true } });
-      await until("the opening is told of", () => told > 0);
+      await until("the client is notified that the toolset is enabled", () => told > 0);
       assert.ok((await names()).includes("execute"));
 
       const before = told;
       fixture.configure({ toolsets: { bash: false } });
-      await until("the closing is told of", () => told > before);
+      await until("the client is notified that the toolset is disabled", () => told > before);
       assert.ok(!(await names()).includes("Bash"));
       const call = { name: "Bash", arguments: { command: "true", description: "x" } };
       await assert.rejects(client.callTool(call), /Unknown tool "Bash"/);
@@ -47,7 +47,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
   }
 }
 
-test("ENABLE_EXECUTE opens the gate of exec", async () => {
+test("ENABLE_EXECUTE enables the exec toolset", async () => {
   fixture.configure({});
   const raw = new RawClient(fixture.spawn(["mcp", "--tools", "exec"], { ENABLE_EXECUTE: "1" }));
   await raw.initialize();
@@ -56,7 +56,7 @@ test("ENABLE_EXECUTE opens the gate of exec", async () => {
   assert.equal(await raw.leave(), 0);
 });
 
-test("a toolset that there is not, and a bad configuration, stop the start with a reason", async () => {
+test("an unknown toolset or an invalid configuration stops the start with an error", async () => {
   const attempt = async (...args: string[]) => {
     const child = fixture.spawn(["mcp", ...args]);
     let errors = "";

@@ -29,7 +29,7 @@ const INITIALIZE = {
   params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "raw", version: "1" } },
 };
 
-/** A request exactly as given: no client tidies it up. */
+/** Sends a request exactly as given. */
 function send(options: {
   method?: string;
   path?: string;
@@ -52,7 +52,7 @@ function send(options: {
       });
       response.on("end", () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text }));
     });
-    // The server may close on a body it will not read.
+    // The server may close the connection without reading the body.
     asking.on("error", reject);
     asking.end(body);
   });
@@ -72,18 +72,18 @@ async function end(session: Record<string, string>): Promise<void> {
 
 const LIST = JSON.stringify({ jsonrpc: "2.0", id: 2, method: "tools/list" });
 
-test("it listens on the loopback unless told otherwise", () => {
+test("listens on the loopback interface by default", () => {
   assert.equal(new URL(server.url).hostname, "127.0.0.1");
 });
 
 for (const [what, authorization] of Object.entries({
   "no token": "",
-  "a wrong one": "Bearer sallyport_wrong",
+  "a wrong token": "Bearer sallyport_wrong",
   "another scheme": "Basic dXNlcjpwYXNz",
-  "an empty one": "Bearer ",
-  "a very long one": `Bearer ${"x".repeat(5000)}`,
+  "an empty token": "Bearer ",
+  "a very long token": `Bearer ${"x".repeat(5000)}`,
 })) {
-  test(`with ${what} nothing is to be had`, async () => {
+  test(`rejects requests with ${what}`, async () => {
     const { status, headers, body } = await initialize({ authorization });
     assert.equal(status, 401);
     assert.match(String(headers["www-authenticate"]), /^Bearer /);
@@ -91,7 +91,7 @@ for (const [what, authorization] of Object.entries({
   });
 }
 
-test("a name that is not this server's is refused before anything else, good token or not", async () => {
+test("rejects an unknown host name first, even with a valid token", async () => {
   for (const headers of [
     { host: "evil.example" },
     { host: "evil.example", authorization: "" },
@@ -104,7 +104,7 @@ test("a name that is not this server's is refused before anything else, good tok
   }
 });
 
-test("the loopback's names and its own pages pass", async () => {
+test("accepts loopback names and same-origin requests", async () => {
   const { port } = new URL(server.url);
   for (const headers of [
     { host: `localhost:${port}` },
@@ -117,7 +117,7 @@ test("the loopback's names and its own pages pass", async () => {
   }
 });
 
-test("what is no request of the protocol is refused with the right status", async () => {
+test("rejects invalid requests with the matching status", async () => {
   assert.equal((await send({ path: "/", body: LIST })).status, 404);
   assert.equal((await send({ path: "/mcp/../x", body: LIST })).status, 404);
   assert.equal((await send({ method: "PUT", body: LIST })).status, 405);
@@ -129,12 +129,12 @@ test("what is no request of the protocol is refused with the right status", asyn
   assert.equal((await send({ body: "" })).status, 400);
   assert.equal((await send({ body: "[]" })).status, 400);
   assert.equal((await send({ body: "null" })).status, 400);
-  assert.equal((await send({ body: LIST })).status, 400, "no session and no greeting");
+  assert.equal((await send({ body: LIST })).status, 400, "neither a session nor initialize");
   assert.equal((await send({ body: LIST, headers: { "mcp-session-id": "made-up" } })).status, 404);
   assert.equal((await send({ method: "GET", headers: { "mcp-session-id": "made-up" } })).status, 404);
 });
 
-test("an oversized body is refused without being read", async () => {
+test("rejects an oversized body without reading it", async () => {
   const declared = await send({ body: "", headers: { "content-length": String(MAX_MESSAGE_BYTES + 1) } }).catch(
     () => null,
   );
@@ -149,8 +149,8 @@ test("an oversized body is refused without being read", async () => {
   await end(session);
 });
 
-test("so many sessions and no more, and one that ends makes room", async () => {
-  await until("there is room for all", async () => {
+test("limits the number of sessions, and an ended session frees its slot", async () => {
+  await until("all slots are free", async () => {
     const { status, headers } = await initialize();
     if (status === 200) await end({ "mcp-session-id": String(headers["mcp-session-id"]) });
     return status === 200;
@@ -164,11 +164,12 @@ test("so many sessions and no more, and one that ends makes room", async () => {
   for (const session of sessions) await end(session);
 });
 
-test("a silent session is over after a while; one that is used is not", async () => {
+test("ends an idle session, but not one in use", async () => {
   const used = await begin();
   const silent = [await begin(), await begin()];
-  // All places are taken, so that there is room only when a silent one is over: looking at it would be use.
-  await until("there is room again", async () => {
+  // All slots are taken, so a slot becomes free when an idle session ends. A request to that session would keep it
+  // alive.
+  await until("a slot is free again", async () => {
     assert.equal((await send({ body: LIST, headers: used })).status, 200);
     const { status, headers } = await initialize();
     if (status === 200) await end({ "mcp-session-id": String(headers["mcp-session-id"]) });
@@ -179,7 +180,7 @@ test("a silent session is over after a while; one that is used is not", async ()
   await end(used);
 });
 
-test("another agent cannot use a session, as if there were none", async () => {
+test("a session looks nonexistent to other agents", async () => {
   const other = await fixture.token("other");
   const session = await begin();
   const reply = await send({ body: LIST, headers: { ...session, authorization: `Bearer ${other}` } });
@@ -188,7 +189,7 @@ test("another agent cannot use a session, as if there were none", async () => {
   await end(session);
 });
 
-test("a token that is revoked ends what was begun with it", async () => {
+test("revoking a token ends its sessions and streams", async () => {
   const brief = await fixture.token("brief");
   const headers = { authorization: `Bearer ${brief}` };
   const { headers: answered } = await initialize(headers);
@@ -197,15 +198,15 @@ test("a token that is revoked ends what was begun with it", async () => {
   assert.equal((await send({ body: LIST, headers: session })).status, 200);
   await fixture.run("token", "revoke", "brief-token");
   assert.equal((await send({ body: LIST, headers: session })).status, 401);
-  assert.equal((await stream).status, 200, "its open stream is ended");
+  assert.equal((await stream).status, 200, "the open stream has ended");
 });
 
-test("a port that is taken, and one that is none, are told", async () => {
+test("reports a port in use and an invalid port", async () => {
   const { port } = new URL(server.url);
   await assert.rejects(fixture.http(["--http", port]), /EADDRINUSE|in use/);
   for (const wrong of ["x", "70000", "-1", ""]) await assert.rejects(fixture.http(["--http", wrong]), /--http/);
 });
 
-test("it leaves when it is told to", async () => {
+test("exits with 0 when stopped", async () => {
   assert.equal(await server.stop(), 0);
 });

@@ -43,7 +43,7 @@ async function read({ client }: Connected, uri: string): Promise<{ text: string;
 
 for (const [way, connect] of Object.entries(WAYS)) {
   for (const era of ERAS) {
-    test(`sessions and their output are listed and read (${way}, ${era})`, async () => {
+    test(`lists and reads sessions and their output (${way}, ${era})`, async () => {
       const client = await connect(era);
       const id = await run(client, "echo out; echo err >&2; exit 4");
       const { resources } = await client.client.listResources();
@@ -60,7 +60,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
       await client.close();
     });
 
-    test(`whoever subscribed hears that a session wrote and ended (${way}, ${era})`, async () => {
+    test(`notifies a subscriber of output and of the end of a session (${way}, ${era})`, async () => {
       const client = await connect(era);
       const busy = await start(client, "while sleep 0.2; do echo more; done");
       const silent = await start(client, "sleep 600");
@@ -73,14 +73,14 @@ for (const [way, connect] of Object.entries(WAYS)) {
       if (era === "2025") for (const uri of uris) await client.client.subscribeResource({ uri });
       else await client.client.listen({ resourceSubscriptions: uris });
       const count = (uri: string | undefined) => told.filter((each) => each === uri).length;
-      await until("growth is told of twice", () => count(uris[0]) > 1);
+      await until("output is reported twice", () => count(uris[0]) > 1);
       const before = count(uris[1]);
       await client.client.callTool({ name: "KillShell", arguments: { shell_id: silent } });
-      await until("the end is told of", () => count(uris[1]) > before);
+      await until("the end is reported", () => count(uris[1]) > before);
       assert.deepEqual(
         told.filter((uri) => !uris.includes(uri)),
         [],
-        "of nothing that was not asked for",
+        "only subscribed resources are reported",
       );
       await client.client.callTool({ name: "KillShell", arguments: { shell_id: busy } });
       await client.close();
@@ -88,7 +88,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
   }
 }
 
-test("a long log is read at both ends, and in slices without a gap", async () => {
+test("reads both ends of a long log, and slices without gaps", async () => {
   const client = await fixture.stdio();
   const id = await run(client, "seq 1 100000");
   const uri = `sallyport://session/${id}/output`;
@@ -101,7 +101,7 @@ test("a long log is read at both ends, and in slices without a gap", async () =>
   let seen = "";
   for (let offset = 0; offset < whole.length; ) {
     const slice = await read(client, `${uri}?offset=${offset}&limit=${10 << 20}`);
-    assert.ok(slice.text.length <= 64 << 10, "a slice is bounded whatever is asked for");
+    assert.ok(slice.text.length <= 64 << 10, "the size of a slice is bounded");
     seen += slice.text;
     offset = Number(slice.meta["sallyport/nextOffset"]);
   }
@@ -114,7 +114,7 @@ test("a session on a terminal has a screen, one on pipes has none", async () => 
   const call = { name: "exec", arguments: { command: "printf 'left\\rR'; sleep 600", pty: true, background: true } };
   const { session_id } = (await client.client.callTool(call)).structuredContent as { session_id: string };
   const uri = `sallyport://session/${session_id}/screen`;
-  await until("it has drawn", async () => (await read(client, uri)).text.startsWith("Reft\n"));
+  await until("the screen is drawn", async () => (await read(client, uri)).text.startsWith("Reft\n"));
   assert.ok((await client.client.listResources()).resources.some((resource) => resource.uri === uri));
   await client.client.callTool({ name: "process", arguments: { action: "kill", session_id } });
   const plain = (await client.client.callTool({ name: "exec", arguments: { command: "true" } })).structuredContent;
@@ -148,7 +148,7 @@ test("rejects a URI that does not name a session or a part of it exactly", async
   await client.close();
 });
 
-test("characters are not cut in two", async () => {
+test("slices do not split characters", async () => {
   const client = await fixture.stdio();
   const id = await run(client, "printf 'aé漢😀'");
   const slice = await read(client, `sallyport://session/${id}/output?offset=0&limit=4`);
@@ -157,7 +157,7 @@ test("characters are not cut in two", async () => {
   await client.close();
 });
 
-test("a session's facts stay readable however long its command", async () => {
+test("a session resource stays small even if its command is long", async () => {
   const client = await fixture.stdio(["--answer-within", "200ms"]);
   const id = await run(client, `true ${"x".repeat(100_000)}`);
   const { text } = await read(client, `sallyport://session/${id}`);
@@ -167,7 +167,7 @@ test("a session's facts stay readable however long its command", async () => {
   await client.close();
 });
 
-test("pages follow each other and end", async () => {
+test("lists resources in pages", async () => {
   const client = await fixture.stdio(["--agent", "many"]);
   const ids = new Set<string>();
   for (let n = 0; n < 60; n++) ids.add(await run(client, `echo ${n}`));
@@ -186,7 +186,7 @@ test("pages follow each other and end", async () => {
 });
 
 for (const era of ERAS) {
-  test(`another agent's sessions do not exist (${era})`, async () => {
+  test(`sessions of other agents look nonexistent (${era})`, async () => {
     const mine = await http(era);
     const id = await start(mine, "echo secret; sleep 600");
     const theirs = await http(era, "other");
@@ -194,7 +194,7 @@ for (const era of ERAS) {
     const unknown = uri.replace(/.$/, (last) => (last === "0" ? "1" : "0"));
     const refusal = async (address: string) =>
       theirs.client.readResource({ uri: address }).then(
-        () => assert.fail("it was read"),
+        () => assert.fail("the resource was readable"),
         (error: Error) => error.message.replaceAll(address, "URI"),
       );
     assert.equal(await refusal(uri), await refusal(unknown));

@@ -22,7 +22,7 @@ const WAYS: Record<string, (era: Era) => Promise<Connected>> = {
 
 for (const [way, connect] of Object.entries(WAYS)) {
   for (const era of ERAS) {
-    test(`a client of ${era} finds the tools over ${way}, each complete`, async () => {
+    test(`lists complete tools for a ${era} client over ${way}`, async () => {
       const { client, close } = await connect(era);
       const { tools } = await client.listTools();
       assert.deepEqual(
@@ -40,7 +40,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
       await close();
     });
 
-    test(`a command of a client of ${era} over ${way} is run, and its result comes as text and as data`, async () => {
+    test(`runs a command for a ${era} client over ${way} and returns text and data`, async () => {
       const { client, close } = await connect(era);
       const command = "echo out; echo err >&2; exit 3";
       const result = await client.callTool({ name: "Bash", arguments: { command, description: "try" } });
@@ -51,7 +51,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
       await close();
     });
 
-    test(`what is refused tells a client of ${era} over ${way} its type and a way out`, async () => {
+    test(`a blocked command returns its type and recovery hints to a ${era} client over ${way}`, async () => {
       const { client, close } = await connect(era);
       const call = { name: "Bash", arguments: { command: "rm -rf /", description: "no" } };
       const { isError, structuredContent, content } = await client.callTool(call);
@@ -63,7 +63,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
       await close();
     });
 
-    test(`a session one call started for a client of ${era} over ${way} is read and ended by others`, async () => {
+    test(`later calls of a ${era} client over ${way} read and stop a session of an earlier call`, async () => {
       const { client, close } = await connect(era);
       const call = async (name: string, args: object) =>
         (await client.callTool({ name, arguments: args as Structured })).structuredContent as Structured;

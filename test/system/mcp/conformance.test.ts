@@ -24,7 +24,7 @@ const BASELINE = fileURLToPath(new URL("conformance-baseline.yml", import.meta.u
 
 const bash = (command: string) => ({ name: "Bash", arguments: { command, description: "x" } });
 
-/** What the suite asks a reference server for, and what of ours stands for it. The answers are all the server's own. */
+/** Tools and resources of the reference server, and their equivalents. Responses are not modified. */
 function standIns(session: string) {
   const output = `sallyport://session/${session}/output`;
   return {
@@ -32,7 +32,7 @@ function standIns(session: string) {
       ["test_simple_text", bash("echo This is a simple text")],
       ["test_error_handling", bash("rm -rf /")],
       ["test_tool_with_progress", bash("sleep 4")],
-      // A tool of which each use has to be approved.
+      // A tool that requires approval for each use.
       ["test_elicitation", { name: "execute", arguments: { command: "true" } }],
     ]),
     uris: new Map<unknown, string>([
@@ -52,7 +52,7 @@ function translated(body: string, { tools, uris }: ReturnType<typeof standIns>):
   return JSON.stringify(message);
 }
 
-/** Puts a token to each of the suite's requests, which has none, and our names for its own. */
+/** A proxy that adds a token to the suite's requests and replaces names of the reference server. */
 async function inBetween(url: string, token: string, session: string): Promise<string> {
   const { hostname, port } = new URL(url);
   const names = standIns(session);
@@ -75,7 +75,7 @@ async function inBetween(url: string, token: string, session: string): Promise<s
   return `http://localhost:${(proxy.address() as AddressInfo).port}/mcp`;
 }
 
-test("the official conformance suite passes, except for what the baseline names", async () => {
+test("passes the official conformance suite except for the baseline", async () => {
   const server = await fixture.http(["--tools", "bash,exec", "--answer-within", "6s"]);
   const token = await fixture.token("default");
   const { client, close } = await fixture.httpClient(server.url, token);
@@ -97,11 +97,11 @@ test("the official conformance suite passes, except for what the baseline names"
     });
   }
   const [code] = await once(child, "close");
-  // Also when something of the baseline passes by now: then it has to leave it.
+  // Also fails when a scenario of the baseline passes; it must be removed then.
   assert.equal(code, 0, report.slice(-4000));
 });
 
-test("every exception in the baseline has its reason", () => {
+test("every exception in the baseline has a reason", () => {
   const entries = readFileSync(BASELINE, "utf8")
     .split("\n")
     .filter((line) => line.trim().startsWith("- "));

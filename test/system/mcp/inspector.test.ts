@@ -11,7 +11,7 @@ const fixture = new McpFixture({ toolsets: { exec: true } });
 after(() => fixture.close());
 
 const BIN = fileURLToPath(new URL("../../../node_modules/.bin/mcp-inspector", import.meta.url));
-/** It hands its own environment to no server. */
+/** The inspector does not pass its own environment to the server. */
 const ENV = ["SALLYPORT_STATE", "XDG_CONFIG_HOME", MARK].flatMap((name) => ["-e", `${name}=${fixture.env[name]}`]);
 const TOOLSETS = "runner,process,exec,shell,bash";
 
@@ -43,7 +43,7 @@ for (const era of ["legacy", "modern"]) {
   const overStdio = (toolset: string, ...args: string[]) =>
     inspect([...args, ...ENV, "--protocol-era", era, "--", process.execPath, ENTRY, "mcp", "--tools", toolset]);
 
-  test(`the inspector finds nothing wrong with the tools of all toolsets, strictly (${era})`, async () => {
+  test(`the inspector accepts the tools of all toolsets in strict mode (${era})`, async () => {
     const { code, out, err } = await overStdio(TOOLSETS, "--method", "tools/list", "--strict", "--format", "json");
     assert.equal(code, 0, `${out}${err}`);
     for (const name of ["run", "process.run", "execute", "exec", "Bash"])

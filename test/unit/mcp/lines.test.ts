@@ -7,21 +7,21 @@ function cut(pieces: string[], maxBytes: number): string[] {
   return pieces.flatMap((piece) => [...lines.push(Buffer.from(piece))].map((line) => line.toString()));
 }
 
-test("lines come out whole, however the stream was cut", () => {
+test("reassembles lines from chunks of any size", () => {
   assert.deepEqual(cut(["one\ntwo\nthr", "ee\n"], 10), ["one", "two", "three"]);
   assert.deepEqual(cut(["a", "b", "c", "\n", "\n"], 10), ["abc", ""]);
 });
 
-test("a carriage return before the line feed is not part of the line", () => {
+test("removes a carriage return before the line feed", () => {
   assert.deepEqual(cut(["one\r\ntwo\r", "\n"], 10), ["one", "two"]);
 });
 
-test("a line of the largest size passes, one byte more is told once and skipped", () => {
+test("accepts a line of the maximum size, and reports and skips a longer one", () => {
   assert.deepEqual(cut(["1234567890\nok\n"], 10), ["1234567890", "ok"]);
   assert.deepEqual(cut(["12345678901\nok\n"], 10), ["too long", "ok"]);
   assert.deepEqual(cut(["123456", "789012", "345678", "9\nok\n"], 10), ["too long", "ok"]);
 });
 
-test("it is told as soon as it is known, not when the line ends", () => {
+test("reports a line that is too long before it ends", () => {
   assert.deepEqual(cut(["12345678901"], 10), ["too long"]);
 });

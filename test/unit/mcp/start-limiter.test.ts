@@ -5,7 +5,7 @@ import { StartLimiter } from "../../../src/mcp/agent-context.ts";
 const never = new AbortController().signal;
 const LONG = 60_000;
 
-test("of many at once some wait, and are let in in their order", async () => {
+test("callers beyond the limit wait and proceed in order", async () => {
   const limiter = new StartLimiter();
   const order: number[] = [];
   let inside = 0;
@@ -24,10 +24,10 @@ test("of many at once some wait, and are let in in their order", async () => {
     order,
     Array.from({ length: 200 }, (_, index) => index),
   );
-  assert.ok(most < 64, `${most} were inside at once`);
+  assert.ok(most < 64, `${most} held a slot at once`);
 });
 
-test("a caller that gives up while it waits is not let in, and keeps nobody out", async () => {
+test("a caller that aborts while waiting takes no slot", async () => {
   const limiter = new StartLimiter();
   const inside = await Promise.all(Array.from({ length: 32 }, () => limiter.acquire(never, LONG)));
   const gone = new AbortController();
@@ -39,13 +39,13 @@ test("a caller that gives up while it waits is not let in, and keeps nobody out"
   (await next)();
 });
 
-test("a command that goes on for long lets others in", async () => {
+test("a long-running command releases its slot", async () => {
   const limiter = new StartLimiter({ startingMs: 50 });
   await Promise.all(Array.from({ length: 32 }, () => limiter.acquire(never, LONG)));
   (await limiter.acquire(never, LONG))();
 });
 
-test("whoever has waited for as long as they can is let in, and takes no place", async () => {
+test("a caller that waits too long proceeds without a slot", async () => {
   const limiter = new StartLimiter();
   const inside = await Promise.all(Array.from({ length: 32 }, () => limiter.acquire(never, LONG)));
   (await limiter.acquire(never, 20))();
@@ -54,7 +54,7 @@ test("whoever has waited for as long as they can is let in, and takes no place",
   (await next)();
 });
 
-test("leaving twice frees one place", async () => {
+test("releasing twice frees one slot", async () => {
   const limiter = new StartLimiter();
   const release = await limiter.acquire(never, LONG);
   release();

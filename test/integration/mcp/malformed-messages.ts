@@ -9,7 +9,7 @@ const ENVELOPE = {
 };
 const SESSION = "sallyport://session/01a1dd77-d239-7468-9041-a8abe6260b4f";
 
-/** What a client might say. Commands among it are harmless, and stay so: only what is around them is spoilt. */
+/** Valid messages. Their commands are harmless and are never modified; only the rest of a message is. */
 const SENSIBLE: { method: string; params?: object }[] = [
   { method: "tools/call", params: { name: "Bash", arguments: { command: "true", description: "x" } } },
   {
@@ -68,8 +68,8 @@ const STRANGE: unknown[] = [
 
 const BYTES = ['"', "{", "}", "[", "]", ":", ",", "\\", "\\u", "\ufffd", "0", "-", "e", " ", "\u0001", "null", "//"];
 
-/** A line as no client would write it, or as any would. */
-export function spoiltLine(next: Next, id: string): Buffer {
+/** Returns a valid or an invalid line. */
+export function malformedLine(next: Next, id: string): Buffer {
   const chosen = SENSIBLE[next(SENSIBLE.length)] ?? { method: "ping" };
   const isNotification = chosen.method.startsWith("notifications/");
   const message = structuredClone({ jsonrpc: "2.0", ...(isNotification ? {} : { id }), ...chosen }) as object;
@@ -94,14 +94,14 @@ export function spoiltLine(next: Next, id: string): Buffer {
   }
 }
 
-/** Cut short, or with something in the middle that does not belong there. */
+/** Truncates the text, or inserts random text. */
 function cut(line: Buffer, next: Next): Buffer {
   const at = next(line.length);
   const strange = Buffer.from(BYTES[next(BYTES.length)] ?? "");
   return next(2) === 0 ? line.subarray(0, at) : Buffer.concat([line.subarray(0, at), strange, line.subarray(at)]);
 }
 
-/** One of its values, at any depth, is another. A command never is: it might mean something. */
+/** Replaces a value at any depth. Commands are not replaced, because the result might be harmful. */
 function replaced(message: object, next: Next): object {
   const places: { holder: Record<string, unknown>; key: string }[] = [];
   const visit = (holder: Record<string, unknown>) => {
