@@ -28,9 +28,9 @@ export function validate(request: unknown): RunRequest {
 function schemaRequest(request: unknown): RunRequest {
   const parsed = parseRequest(request);
   if (parsed.success) return parsed.data;
-  throw new SallyportError("InvalidRequest", describeIssue(parsed.error.issues[0], request), [
-    { action: "fix_request", hint: `Correct the request. Its fields are ${requestFields().join(", ")}.` },
-  ]);
+  const issue: Issue | undefined = parsed.error.issues[0];
+  const hint = issue?.keys ? `The fields of a request are ${requestFields().join(", ")}.` : "Correct it and try again.";
+  throw new SallyportError("InvalidRequest", describeIssue(issue, request), [{ action: "fix_request", hint }]);
 }
 
 interface Issue {

@@ -68,7 +68,7 @@ test("an unknown toolset or an invalid configuration stops the start with an err
   };
   const unknown = await attempt("--tools", "bash,fish");
   assert.equal(unknown.code, 125);
-  assert.match(unknown.errors, /`--tools` must be some of .*; received `fish`/);
+  assert.match(unknown.errors, /`--tools` must be a list of .*; received `fish`/);
   fixture.configure({ security: "sometimes" });
   const bad = await attempt();
   assert.equal(bad.code, 125);
