@@ -101,7 +101,7 @@ function realpath(folder: string): string {
 
 /** Wraps configuration given as a value, so that it is validated like a file. */
 function givenConfig(given: unknown): ConfigText {
-  return { path: "the `policy` option", document: { value: given, positionOf: () => undefined }, sha256: "" };
+  return { path: "The `policy` option", document: { value: given, positionOf: () => undefined }, sha256: "" };
 }
 
 function parseFile(text: ConfigText, kind: "operator" | "workspace"): ConfigFile {

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { SallyportError } from "../core/error.ts";
 
-/** The output is safe on disk: only this process cannot look at it now. */
+/** The output is complete on disk, but this process has no file descriptor left to read it. */
 export function outOfDescriptors(path: string): SallyportError {
-  const message = `${path} cannot be read now: too many files are open.`;
+  const message = `The file \`${path}\` cannot be read: this process has too many open files.`;
   return new SallyportError("ResourceLimitExceeded", message, [
-    { action: "increase_limits", hint: "Raise ulimit -n for this process, or follow fewer sessions at a time." },
-    { action: "retry", hint: "Try again: the output is kept." },
+    { action: "increase_limits", hint: "Raise the limit with `ulimit -n`, or follow fewer sessions at a time." },
+    { action: "retry", hint: "Try again. No output is lost." },
   ]);
 }
 
@@ -30,7 +30,7 @@ export function readIfExists(path: string, encoding: "utf8" | "latin1" = "utf8")
 /** `keeper`: the subject of the message, such as "The keeper". */
 export function keeperUnavailable(keeper: string, reason: string): SallyportError {
   return new SallyportError("KeeperUnavailable", `${keeper} could not be reached: ${reason}.`, [
-    { action: "doctor", hint: "`sallyport doctor` shows what is wrong with the state folder or the keeper." },
-    { action: "retry", hint: "Try again; a keeper is started on demand." },
+    { action: "doctor", hint: "Run `sallyport doctor` to check the state folder and the keeper." },
+    { action: "retry", hint: "Try again. A keeper is started on demand." },
   ]);
 }

@@ -55,7 +55,7 @@ const OVERLOADED = new Set(["EMFILE", "ENFILE", "EAGAIN", "ENOMEM", "ETIMEDOUT"]
 function unknown(wanted: string): SallyportError {
   return new SallyportError(
     "InvalidConfiguration",
-    `${VARIABLE} must be "native" or "portable"; it is ${JSON.stringify(wanted.slice(0, 100))}.`,
-    [{ action: "fix_variable", hint: `Unset ${VARIABLE} to use the native executor wherever it can run.` }],
+    `\`${VARIABLE}\` must be "native" or "portable"; received ${JSON.stringify(wanted.slice(0, 100))}.`,
+    [{ action: "fix_variable", hint: `Unset \`${VARIABLE}\` to use the native executor where it is supported.` }],
   );
 }

@@ -8,7 +8,7 @@ import type { SessionRef } from "../executor/executor.ts";
 import type { LiveUsage, SessionData, TerminalHistory } from "../executor/session-data.ts";
 import type { NewSession } from "../storage/sessions.ts";
 import type { FleetClient } from "./client.ts";
-import { registrySilent, sessionNotOnHost } from "./errors.ts";
+import { registrySilent, sessionNotThere } from "./errors.ts";
 import type { FleetExecution } from "./execution.ts";
 import { requestValue, streamResponse } from "./response-stream.ts";
 
@@ -200,7 +200,7 @@ export class FleetData implements SessionData {
     const { id, agent } = this.#session;
     const known = this.#context.execution(id)?.host ?? this.#session.host ?? null;
     const host = known ?? (await client.registry.read(agent, id).catch(asFleetError))?.entry.host ?? null;
-    if (host === null) throw new SallyportError("SessionNotFound", ...sessionNotOnHost(id, "the fleet"));
+    if (host === null) throw new SallyportError("SessionNotFound", ...sessionNotThere(id, "in the fleet"));
     return { client, host };
   }
 

@@ -7,11 +7,11 @@ const quoted = (name: string) => JSON.stringify(name.slice(0, NAME_LENGTH));
 
 export function badFleetKey(text: string): ErrorText {
   return [
-    `${quoted(text)} is not a gateway's public key.`,
+    `${quoted(text)} is not the public key of a gateway.`,
     [
       {
         action: "show_key",
-        hint: "`sallyport fleet key` on the gateway's machine prints it: `ed25519:` and 43 letters.",
+        hint: "Run `sallyport fleet key` on the gateway's machine. It prints `ed25519:` followed by 43 characters.",
       },
     ],
   ];
@@ -19,92 +19,109 @@ export function badFleetKey(text: string): ErrorText {
 
 export function fleetKeyUnusable(file: string, why: string): ErrorText {
   return [
-    `The signing key ${file} cannot be used (${why}).`,
+    `The signing key \`${file}\` cannot be used (${why}).`,
     [
-      { action: "fix_state", hint: "Make it readable to its owner, who must be who runs the gateway." },
-      { action: "new_key", hint: "Or remove it: a new one is made, which workers must then be told to trust." },
+      { action: "fix_state", hint: "Make the file readable for the user who runs the gateway." },
+      {
+        action: "new_key",
+        hint: "Or remove the file. A new key is created, which the operator of each worker must trust again.",
+      },
     ],
   ];
 }
 
 export function badFleetName(what: string, name: string): ErrorText {
-  const hint = "A name is 1 to 63 letters, digits, `_` or `-`: it becomes a part of NATS subjects.";
-  return [`${quoted(name)} cannot be the name of a ${what}.`, [{ action: "fix_request", hint }]];
+  const hint = "Use 1 to 63 letters, digits, `_` or `-`. The name becomes part of NATS subjects.";
+  return [`${quoted(name)} is not a valid name for a ${what}.`, [{ action: "fix_request", hint }]];
 }
 
 export function fleetUnreachable(servers: string[], why: string): ErrorText {
   return [
-    `No server of the fleet could be reached at ${servers.join(", ")} (${why}).`,
+    `The fleet's NATS servers could not be reached at ${servers.join(", ")} (${why}).`,
     [
-      { action: "check_server", hint: "Check that nats-server runs there, and that no firewall is in between." },
-      { action: "check_tls", hint: "A server with TLS needs tls:// or a `tls` section; its authority goes into `ca`." },
+      { action: "check_server", hint: "Check that nats-server runs there and that no firewall blocks the connection." },
+      {
+        action: "check_tls",
+        hint: "For a server with TLS, use `tls://` or a `tls` section, and set `ca` to its certificate authority.",
+      },
     ],
   ];
 }
 
 export function fleetNotReady(servers: string | readonly string[], why: string): ErrorText {
   return [
-    `The fleet's servers at ${typeof servers === "string" ? servers : servers.join(", ")} are not ready (${why}).`,
+    `The fleet's NATS servers at ${typeof servers === "string" ? servers : servers.join(", ")} are not ready (${why}).`,
     [
-      { action: "check_server", hint: "JetStream must be enabled, and of three servers two must be up." },
+      {
+        action: "check_server",
+        hint: "Check that JetStream is enabled and that a majority of the servers is running.",
+      },
       {
         action: "set_up",
-        hint: "Where permission is missing: `sallyport fleet setup`, once, as an operator's gateway.",
+        hint: "If a permission is missing, run `sallyport fleet setup` once with an operator's credentials.",
       },
-      { action: "try_again", hint: "Start it again: what runs here runs on meanwhile." },
+      { action: "try_again", hint: "Then start the worker again. Commands that run here keep running." },
     ],
   ];
 }
 
 export function fleetRefused(servers: string[], why: string): ErrorText {
   return [
-    `The fleet's server at ${servers.join(", ")} lets nobody in with these credentials (${why}).`,
+    `The fleet's NATS server at ${servers.join(", ")} rejected the credentials (${why}).`,
     [
-      { action: "give_credentials", hint: "Give the file of your nkey seed or JWT as `credentials`." },
-      { action: "add_user", hint: "`sallyport fleet permissions` prints what the server must know about each member." },
+      { action: "give_credentials", hint: "Set `credentials` to the file with your nkey seed or JWT." },
+      {
+        action: "add_user",
+        hint: "Add the user to the server's configuration, which `sallyport fleet permissions` prints.",
+      },
     ],
   ];
 }
 
 export function credentialsUnusable(file: string, why: string): ErrorText {
   return [
-    `The credentials ${file} cannot be used (${why}).`,
-    [{ action: "fix_configuration", hint: "Name the file with the seed of an nkey (SU…) or a .creds file of a user." }],
-  ];
-}
-
-export function badTrustedName(name: string): ErrorText {
-  const rule = "1 to 63 letters, digits, `_`, `.`, `:`, `@` or `-`, and starts with a letter or digit";
-  return [`${quoted(name)} cannot name a gateway.`, [{ action: "fix_request", hint: `A name is ${rule}.` }]];
-}
-
-export function trustedKeyExists(name: string): ErrorText {
-  return [
-    `The name or the key is on the list already: ${quoted(name)}.`,
-    [{ action: "remove_first", hint: `Take it back first: \`sallyport fleet trust remove ${name}\`.` }],
-  ];
-}
-
-export function trustedKeyNotFound(reference: string): ErrorText {
-  return [
-    `No gateway ${quoted(reference)} is trusted here.`,
-    [{ action: "list_trusted", hint: "`sallyport fleet trust list` names those that are." }],
-  ];
-}
-
-export function trustedKeysUnreadable(file: string, why: string): ErrorText {
-  return [
-    `The list of trusted gateways ${file} cannot be read (${why}), so none is trusted.`,
+    `The credentials file \`${file}\` cannot be used (${why}).`,
     [
       {
         action: "fix_configuration",
-        hint: "Repair it, or remove it and add the gateways anew: `sallyport fleet trust add`.",
+        hint: "Set `credentials` to a file with the seed of an nkey (`SU…`), or to the `.creds` file of a user.",
       },
     ],
   ];
 }
 
-/** What is wrong with a statement of approval. */
+export function badTrustedName(name: string): ErrorText {
+  const rule = "1 to 63 letters, digits, `_`, `.`, `:`, `@` or `-`, starting with a letter or digit";
+  return [`${quoted(name)} is not a valid name for a gateway.`, [{ action: "fix_request", hint: `Use ${rule}.` }]];
+}
+
+export function trustedKeyExists(name: string): ErrorText {
+  return [
+    `A trusted gateway with this name or key already exists: ${quoted(name)}.`,
+    [{ action: "remove_first", hint: `Remove it first with \`sallyport fleet trust remove ${name}\`.` }],
+  ];
+}
+
+export function trustedKeyNotFound(reference: string): ErrorText {
+  return [
+    `No such trusted gateway: ${quoted(reference)}.`,
+    [{ action: "list_trusted", hint: "List the trusted gateways with `sallyport fleet trust list`." }],
+  ];
+}
+
+export function trustedKeysUnreadable(file: string, why: string): ErrorText {
+  return [
+    `The list of trusted gateways \`${file}\` cannot be read (${why}). No gateway is trusted.`,
+    [
+      {
+        action: "fix_configuration",
+        hint: "Repair the file, or remove it and add the gateways again with `sallyport fleet trust add`.",
+      },
+    ],
+  ];
+}
+
+/** Why an attestation was rejected. */
 export type AttestationFault =
   | "unsigned"
   | "malformed"
@@ -116,99 +133,122 @@ export type AttestationFault =
   | "ahead";
 
 const FAULTS: Record<AttestationFault, string> = {
-  unsigned: "it came without a signed approval",
-  malformed: "the approval that came with it is not one",
-  "unknown-key": "its approval is signed by a gateway that is not trusted here",
-  altered: "its approval does not bear the signature of the gateway it names",
-  "other-session": "its approval was given for another session",
-  "other-request": "its approval was given for another request: something of it changed on the way",
-  expired: "its approval has expired",
-  ahead: "its approval was given in the future: the clocks disagree",
+  unsigned: "The job has no attestation of an approval.",
+  malformed: "The attestation of the approval is malformed.",
+  "unknown-key": "The attestation is signed by a gateway that this worker does not trust.",
+  altered: "The signature of the attestation is not valid.",
+  "other-session": "The attestation belongs to another session.",
+  "other-request": "The attestation belongs to another request.",
+  expired: "The attestation has expired.",
+  ahead: "The attestation was issued in the future, so the clocks of gateway and worker differ.",
+};
+
+const CHANGED_IN_TRANSIT: Recovery = {
+  action: "look_into_it",
+  hint: "The job was changed between gateway and worker. Check the audit logs of both and the users of the NATS servers.",
 };
 
 const REMEDIES: Record<AttestationFault, Recovery> = {
   unsigned: {
     action: "ask_at_gateway",
-    hint: "This worker's configuration wants it asked: let the gateway ask too, or let the worker's operator allow it.",
+    hint: "Require approval for this command at the gateway too, or ask the worker's operator to allow it.",
   },
-  malformed: { action: "same_version", hint: "Run the same version of Sallyport at the gateway and at the worker." },
+  malformed: { action: "same_version", hint: "Run the same version of Sallyport on the gateway and the worker." },
   "unknown-key": {
     action: "trust_gateway",
-    hint: "If the gateway is yours: `sallyport fleet key` there, then `sallyport fleet trust add NAME KEY` at the worker.",
+    hint: "To trust it, run `sallyport fleet key` on the gateway and `sallyport fleet trust add NAME KEY` on the worker.",
   },
-  altered: { action: "look_into_it", hint: "Somebody between gateway and worker changes messages: look at the audit." },
-  "other-session": { action: "ask_again", hint: "Run it again: a new session is approved for itself." },
-  "other-request": {
-    action: "look_into_it",
-    hint: "Somebody between gateway and worker changes messages: look at the audit.",
-  },
-  expired: { action: "ask_again", hint: "Run it again and approve it anew; no worker was free in time." },
-  ahead: { action: "fix_clock", hint: "Set the clocks of gateway and worker, then run it again." },
+  altered: CHANGED_IN_TRANSIT,
+  "other-session": { action: "ask_again", hint: "Run the command again. Each session requires its own approval." },
+  "other-request": CHANGED_IN_TRANSIT,
+  expired: { action: "ask_again", hint: "Run the command again and approve it again." },
+  ahead: { action: "fix_clock", hint: "Synchronize the clocks of gateway and worker, then run the command again." },
 };
 
 export function attestationRejected(fault: AttestationFault): ErrorText {
-  return [`The worker's operator wants this asked, and ${FAULTS[fault]}.`, [REMEDIES[fault]]];
+  return [FAULTS[fault], [REMEDIES[fault]]];
 }
 
 export function nodeNotFound(host: string): ErrorText {
   return [
-    `No worker ${quoted(host)} is in the fleet now.`,
+    `No worker named ${quoted(host)} is running.`,
     [
-      { action: "list_nodes", hint: "`sallyport nodes` lists those that are." },
-      { action: "start_worker", hint: "A worker that is down takes no work either; start it first to drain it." },
+      { action: "list_nodes", hint: "List the workers with `sallyport nodes`." },
+      { action: "start_worker", hint: "To drain a worker that is stopped, start it first." },
     ],
   ];
 }
 
 export function nodeUnresponsive(host: string): ErrorText {
   return [
-    `The worker ${quoted(host)} does not answer.`,
-    [{ action: "try_again", hint: "Try again; if it stays silent its sessions become lost within seconds." }],
+    `The worker ${quoted(host)} did not respond.`,
+    [
+      {
+        action: "try_again",
+        hint: "Try again. If the worker stays unreachable for 10 s, its sessions are recorded as lost.",
+      },
+    ],
   ];
 }
 
-const LIST_NODES = { action: "list_nodes", hint: "`sallyport nodes` lists the workers that are there." };
+const LIST_NODES = { action: "list_nodes", hint: "List the running workers with `sallyport nodes`." };
 
 export function needsFleet(field: string): ErrorText {
   return [
-    `\`${field}\` is about a fleet, and this gateway runs commands on its own machine.`,
-    [{ action: "join_fleet", hint: "Name its servers: --fleet nats://host:4222, or `fleet` in the configuration." }],
+    `\`${field}\` requires a fleet, but this gateway runs commands on its own machine.`,
+    [
+      {
+        action: "join_fleet",
+        hint: "Set the fleet's servers with `--fleet nats://HOST:4222` or `fleet` in sallyport.json.",
+      },
+    ],
   ];
 }
 
 export function fleetNotFound(fleet: string, why: string): ErrorText {
   return [
-    `There is no fleet ${fleet} on these servers (${why}).`,
+    `The fleet \`${fleet}\` does not exist on these servers (${why}).`,
     [
-      { action: "start_worker", hint: "Its first worker makes it: sallyport worker --fleet nats://host:4222" },
-      { action: "check_name", hint: "Check the fleet's name, and that JetStream is on (nats-server -js)." },
+      {
+        action: "start_worker",
+        hint: "Start its first worker, which creates it: `sallyport worker --fleet nats://HOST:4222`.",
+      },
+      {
+        action: "check_name",
+        hint: "Check the fleet's name, and that JetStream is enabled on the servers (`nats-server -js`).",
+      },
     ],
   ];
 }
 
 export function hostSilent(host: string): ErrorText {
   return [
-    `The worker on ${host} gives no answer.`,
+    `The worker on \`${host}\` did not respond.`,
     [
-      { action: "retry", hint: "Try again: a worker that was restarted finds its sessions again." },
-      { action: "list_nodes", hint: "`sallyport nodes` shows whether it is there." },
+      { action: "retry", hint: "Try again. A worker that is restarted recovers its sessions." },
+      { action: "list_nodes", hint: "Check whether it is running with `sallyport nodes`." },
     ],
   ];
 }
 
 export function requestNotPermitted(host: string): ErrorText {
   return [
-    `The servers do not let this gateway ask the worker on ${host} for that.`,
-    [{ action: "ask_operator", hint: "What each member may ask is said by `sallyport fleet permissions`." }],
+    `The NATS servers do not permit this gateway to send that request to the worker on \`${host}\`.`,
+    [
+      {
+        action: "ask_operator",
+        hint: "Ask the fleet's operator. `sallyport fleet permissions` prints the permissions of each member.",
+      },
+    ],
   ];
 }
 
 export function ownedByOtherGateway(name: string, gateway: string, host: string): ErrorText {
   return [
-    `The session ${name} on ${host} is the gateway ${gateway}'s: what is kept of it is kept there.`,
+    `Session \`${name}\` on \`${host}\` belongs to the gateway \`${gateway}\`, which keeps its record.`,
     [
-      { action: "ask_there", hint: `Remove it where it was started, with the state folder of ${gateway}.` },
-      { action: "end_it", hint: "It can be ended from here: `sallyport kill`." },
+      { action: "ask_there", hint: `Remove it on the machine of the gateway \`${gateway}\`.` },
+      { action: "end_it", hint: `Stop it from here with \`sallyport kill ${name}\`.` },
     ],
   ];
 }
@@ -221,114 +261,120 @@ function workersOn(hosts: string[]): string {
 }
 
 export function unresponsiveHosts(hosts: string[]): string {
-  const give = hosts.length === 1 ? "gives" : "give";
-  return `${workersOn(hosts)} ${give} no answer: what other gateways have there is not shown.`;
+  return `${workersOn(hosts)} did not respond. Sessions of other gateways there are not listed.`;
 }
 
 export function outdatedHosts(hosts: string[]): string {
   const are = hosts.length === 1 ? "is" : "are";
-  return `${workersOn(hosts)} ${are} too old to tell what other gateways have there: it is shown after an upgrade.`;
+  return `${workersOn(hosts)} ${are} too old to list the sessions of other gateways. Upgrade to see them.`;
 }
 
 export function listingTruncated(shown: number): string {
-  return `There are more than the ${shown} that are shown: --agent, or only what runs (without -a), shows fewer.`;
+  return `Only the first ${shown} sessions are listed. Use \`--agent NAME\`, or omit \`-a\`, to list fewer.`;
 }
 
 export function peerSessionsUnavailable(why: string): string {
-  return `Only this gateway's own sessions are shown: ${why}`;
+  return `Only this gateway's own sessions are listed. ${why}`;
 }
 
 export function registrySilent(why: string): ErrorText {
   return [
-    `The registry of the fleet gives no answer (${why}).`,
+    `The fleet's registry did not respond (${why}).`,
     [
-      { action: "retry", hint: "Try again: servers that were restarted agree on a leader within seconds." },
-      { action: "check_servers", hint: "Check that most of the fleet's servers are up." },
+      { action: "retry", hint: "Try again. NATS servers that were restarted elect a leader within seconds." },
+      { action: "check_servers", hint: "Check that a majority of the fleet's NATS servers is running." },
     ],
   ];
 }
 
 export function tooManyReaders(host: string): ErrorText {
   return [
-    `The worker on ${host} has too many readers to take one more.`,
-    [{ action: "retry", hint: "Try again in a moment, or follow fewer sessions at a time." }],
+    `The worker on \`${host}\` has reached its limit of concurrent readers.`,
+    [{ action: "retry", hint: "Try again later, or follow fewer sessions at a time." }],
   ];
 }
 
 export function incompatibleMessage(host: string | null): ErrorText {
   return [
-    `The worker${host === null ? "" : ` on ${host}`} and this gateway do not understand each other.`,
-    [{ action: "upgrade", hint: "They run releases that are too far apart: bring both to the same one." }],
+    `The worker${host === null ? "" : ` on \`${host}\``} and this gateway run incompatible versions of Sallyport.`,
+    [{ action: "upgrade", hint: "Upgrade both to the same version." }],
   ];
 }
 
 export function versionMismatch(host: string, theirs: number, ours: number): ErrorText {
-  const older = theirs > ours ? `the worker on ${host}` : "the gateway";
+  const older = theirs > ours ? `the worker on \`${host}\`` : "the gateway";
   return [
-    `The request is of version ${theirs}, and the worker on ${host} speaks version ${ours}.`,
+    `The request has protocol version ${theirs}, but the worker on \`${host}\` supports version ${ours}.`,
     [
       { action: "upgrade", hint: `Upgrade ${older}, which is the older of the two.` },
-      { action: "choose_host", hint: "Or name a host that is up to date (`host`); `sallyport nodes` shows releases." },
+      {
+        action: "choose_host",
+        hint: "Or run it on a host with a compatible version (`host`). `sallyport nodes` lists versions.",
+      },
     ],
   ];
 }
 
 export function noWorker(wanted: string): ErrorText {
   return [
-    `No worker that could run it ${wanted === "" ? "" : `${wanted} `}is there.`,
-    [LIST_NODES, { action: "start_worker", hint: "Start one: sallyport worker --fleet nats://host:4222" }],
+    `No worker ${wanted === "" ? "" : `${wanted} `}is available to run the command.`,
+    [LIST_NODES, { action: "start_worker", hint: "Start one with `sallyport worker --fleet nats://HOST:4222`." }],
   ];
 }
 
 export function claimTimedOut(seconds: number): ErrorText {
   return [
-    `No worker had a free slot for it within ${seconds} seconds, so it was given up and never ran.`,
+    `No worker had a free slot within ${seconds} s. The command did not run.`,
     [LIST_NODES, { action: "retry", hint: "Try again later, or start workers with more slots (`--slots`)." }],
   ];
 }
 
 export function publishFailed(why: string): ErrorText {
   return [
-    `The fleet's servers did not take it (${why}), so it never ran.`,
-    [{ action: "retry", hint: "Try again; `sallyport nodes` tells whether the fleet can be reached." }],
+    `The fleet's NATS servers did not accept the job (${why}). The command did not run.`,
+    [{ action: "retry", hint: "Try again. Check whether the fleet can be reached with `sallyport nodes`." }],
   ];
 }
 
 export function abandoned(): ErrorText {
   return [
-    "It was ended before any worker took it up, so it never ran.",
-    [{ action: "retry", hint: "Start it again if it is wanted after all." }],
+    "The session was stopped before a worker claimed it. The command did not run.",
+    [{ action: "retry", hint: "Run the command again if it is still needed." }],
   ];
 }
 
 export function hostLost(host: string): ErrorText {
   return [
-    `The host ${host} is gone: nothing has been heard of it for longer than ten seconds, and what became of the command is not known.`,
+    `The worker on \`${host}\` has not responded for more than 10 s. The outcome of the command is unknown.`,
     [
-      { action: "retry", hint: 'Run it again if it may run twice; `retry: "idempotent"` has that done by itself.' },
+      {
+        action: "retry",
+        hint: 'Run the command again if it is safe to run twice. `retry: "idempotent"` does so automatically.',
+      },
       LIST_NODES,
     ],
   ];
 }
 
-export function sessionNotOnHost(id: string, host: string): ErrorText {
+/** `place` is where the session was looked for, such as "in the fleet". */
+export function sessionNotThere(id: string, place: string): ErrorText {
   return [
-    `${host} has no session ${id}.`,
-    [{ action: "list_processes", hint: "`sallyport ps -a` lists all sessions, with their hosts." }],
+    `No such session ${place}: ${id}.`,
+    [{ action: "list_processes", hint: "List all sessions and their hosts with `sallyport ps -a`." }],
   ];
 }
 
 export function workspaceHostDown(workspace: string, host: string): ErrorText {
   return [
-    `The files of the workspace ${workspace} are on ${host}, which is not there.`,
+    `The files of the workspace \`${workspace}\` are on \`${host}\`, where no worker is running.`,
     [
-      { action: "return_host", hint: `Start its worker again: sallyport worker, on ${host}.` },
-      { action: "other_workspace", hint: "Or name another workspace for the gateway (`fleet.workspace`)." },
+      { action: "return_host", hint: `Start \`sallyport worker\` on \`${host}\` again.` },
+      { action: "other_workspace", hint: "Or set another workspace for the gateway (`fleet.workspace`)." },
     ],
   ];
 }
 
 export function badFleetUrl(text: string): ErrorText {
-  const hint = "For example nats://10.0.0.1:4222, or tls://a:4222,b:4222/staging?credentials=FILE&ca=FILE";
-  return [`${JSON.stringify(text.slice(0, 200))} does not name a fleet.`, [{ action: "fix_request", hint }]];
+  const hint = "For example, use `nats://10.0.0.1:4222` or `tls://a:4222,b:4222/staging?credentials=FILE&ca=FILE`.";
+  return [`${JSON.stringify(text.slice(0, 200))} is not a valid fleet URL.`, [{ action: "fix_request", hint }]];
 }

@@ -116,7 +116,7 @@ export class TrustedKeys {
     } catch {
       throw new SallyportError(
         "InvalidConfiguration",
-        ...trustedKeysUnreadable(this.#file, "it is not what we write there"),
+        ...trustedKeysUnreadable(this.#file, "its content is not valid"),
       );
     }
   }

@@ -38,7 +38,7 @@ export async function unmetRequirement(
     (host === undefined || worker.host === host) &&
     Object.entries(labels).every(([key, value]) => worker.labels[key] === value);
   if ((await client.hosts.list()).some(isEligible)) return null;
-  return host === undefined ? (Object.keys(labels).length > 0 ? "with these labels" : "") : `on ${host}`;
+  return host === undefined ? (Object.keys(labels).length > 0 ? "with these labels" : "") : `on \`${host}\``;
 }
 
 /** A queue has one label. For several, the least busy worker that has them all is chosen. */

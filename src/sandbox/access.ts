@@ -73,14 +73,15 @@ function writableOf(path: string, places: BasePaths, denied: readonly string[]):
 }
 
 function deniedPath(path: string): SallyportError {
-  return new SallyportError("PathOutOfScope", `\`writable\`: ${path} is denied to every confined command.`, [
-    { action: "check_scope", hint: "Name another place, or ask for `sandbox: off`, which a person has to approve." },
+  const message = `The path ${JSON.stringify(path)} in \`writable\` is masked for every sandboxed command.`;
+  return new SallyportError("PathOutOfScope", message, [
+    { action: "check_scope", hint: 'Use another path, or request `sandbox: "off"`, which requires approval.' },
   ]);
 }
 
 function missingPath(path: string, nearest: string): SallyportError {
-  return new SallyportError("InvalidRequest", `\`writable\`: ${path} does not exist.`, [
-    { action: "check_scope", hint: `Name something that exists: ${nearest} does.` },
+  return new SallyportError("InvalidRequest", `The path ${JSON.stringify(path)} in \`writable\` does not exist.`, [
+    { action: "check_scope", hint: `Use an existing path, such as \`${nearest}\`.` },
   ]);
 }
 

@@ -278,10 +278,10 @@ function refusedVariable(name: string, why: string): SallyportError {
     "InvalidRequest",
     `\`env.${name}\` is not allowed: it ${why}.`,
     [
-      { action: "remove_variable", hint: `Leave \`${name}\` out of \`env\`.` },
+      { action: "remove_variable", hint: `Remove \`${name}\` from \`env\`.` },
       {
         action: "ask_operator",
-        hint: `The operator can allow it: \`env.pass\` in sallyport.json (docs/environment.md).`,
+        hint: `The operator can allow it with \`env.pass\` in sallyport.json (docs/environment.md).`,
       },
     ],
     { name },

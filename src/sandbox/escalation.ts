@@ -70,8 +70,9 @@ function escalationText(escalation: Escalation): Pick<Reason, "message" | "sugge
  */
 export function assertLogPath(logFile: string, { spec }: { spec: SandboxSpec | null }): void {
   if (!spec?.denied.some((place) => isWithin(logFile, place))) return;
-  throw new SallyportError("PathOutOfScope", `\`logFile\`: ${logFile} is denied to every confined command.`, [
-    { action: "check_scope", hint: "Name another place for the log, or leave `logFile` out." },
+  const message = `The path ${JSON.stringify(logFile)} in \`logFile\` is masked for every sandboxed command.`;
+  throw new SallyportError("PathOutOfScope", message, [
+    { action: "check_scope", hint: "Use another path, or omit `logFile`." },
   ]);
 }
 

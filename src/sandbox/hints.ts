@@ -109,7 +109,7 @@ function pathHint(path: string, { sandbox, home }: HintContext): string | null {
   const roots = [...sandbox.writable, ...(sandbox.temporary === null ? [] : [sandbox.temporary])];
   const denied = [...sandbox.denied, ...maskedPaths(process.env), ...DENIED_IN_HOME.map((name) => join(home, name))];
   if (denied.some((one) => isWithin(path, one))) {
-    return `${shown} is denied to every confined command; only \`sandbox: "off"\` lifts that, with a person's approval`;
+    return `${shown} is masked for every sandboxed command; to access it, request \`sandbox: "off"\`, which requires approval`;
   }
   const root = roots.find((one) => isWithin(path, one));
   if (root !== undefined) {

@@ -41,9 +41,12 @@ function pick(env: Readonly<Environment>, names: string[]): Environment {
 }
 
 function stdinOnTerminal(): SallyportError {
-  return new SallyportError("InvalidRequest", "`stdin` cannot be given as a text on a terminal; received both.", [
-    { action: "type_it", hint: "Start it with `pty` and `write` the text, or send keys, when it asks for input." },
-    { action: "leave_out", hint: "Or leave `pty` out: on pipes a program reads the text and then its end." },
+  return new SallyportError("InvalidRequest", "`stdin` cannot be a text when `pty` is true.", [
+    {
+      action: "type_it",
+      hint: "Omit `stdin`, and send the text with `write` or as keys when the command reads input.",
+    },
+    { action: "leave_out", hint: "Or omit `pty`, so that the command reads the text and end of file from a pipe." },
   ]);
 }
 
@@ -63,8 +66,8 @@ function findShell(path: string | undefined): string {
       // not here
     }
   }
-  throw new SallyportError("CommandNotFound", "bash was not found; shell text needs it.", [
-    { action: "install_bash", hint: "Install bash, or run programs directly by giving `args`." },
+  throw new SallyportError("CommandNotFound", "`bash` was not found. It is required to run shell text.", [
+    { action: "install_bash", hint: "Install bash, or run a program without a shell by passing `args`." },
   ]);
 }
 
@@ -84,9 +87,9 @@ function timeoutOf(request: RunRequest, { timeouts }: Pick<Settings, "timeouts">
   const most = timeouts.maxSeconds === null ? Number.POSITIVE_INFINITY : timeouts.maxSeconds * 1000;
   const asked = request.timeoutMs ?? Math.min(byDefault, most);
   if (asked <= most && (asked > 0 || most === Number.POSITIVE_INFINITY)) return asked;
-  throw new SallyportError("InvalidRequest", `\`timeoutMs\` may be at most ${most} here; received ${asked}.`, [
+  throw new SallyportError("InvalidRequest", `\`timeoutMs\` must be from 1 to ${most}; received ${asked}.`, [
     { action: "increase_limits", hint: "The operator can raise `timeouts.maxSeconds` in sallyport.json." },
-    { action: "use_background", hint: "Or start it in the background, where no deadline is needed." },
+    { action: "use_background", hint: "Or run the command in the background, where a timeout is not required." },
   ]);
 }
 

@@ -78,14 +78,14 @@ function ensureFolder(folder: string, mode: number, owner?: number): void {
   }
   const found = lstatSync(folder);
   const ours = found.uid === process.getuid?.() || found.uid === owner;
-  if (!found.isDirectory() || !ours) throw unusable(folder, "it belongs to somebody else");
+  if (!found.isDirectory() || !ours) throw unusable(folder, "it belongs to another user");
   // Of several gateways one may have a user to let through and another none: the wider holds, and gives away only names.
   if ((found.mode & 0o777 & ~0o711) !== 0 || (found.mode & mode) !== mode) chmodSync(folder, mode);
 }
 
 function unusable(folder: string, why: string): SallyportError {
-  return new SallyportError("StateUnusable", `The temporary folder ${folder} cannot be used: ${why}.`, [
-    { action: "check_permissions", hint: `Remove ${folder}, or set TMPDIR to a folder of your own.` },
+  return new SallyportError("StateUnusable", `The temporary directory \`${folder}\` cannot be used (${why}).`, [
+    { action: "check_permissions", hint: "Remove it, or set `TMPDIR` to a folder that you own." },
   ]);
 }
 

@@ -90,9 +90,9 @@ class Window {
 function tooMany(agent: string, running: number, limit: number): SallyportError {
   return new SallyportError(
     "ResourceLimitExceeded",
-    `${running} sessions of this agent are running; at most ${limit} may.`,
+    `This agent has reached its limit of ${limit} running session${limit === 1 ? "" : "s"}.`,
     [
-      { action: "check_status", hint: "List the running sessions and end those that are not needed any more." },
+      { action: "check_status", hint: "List the running sessions and stop those that are no longer needed." },
       { action: "retry", hint: "Or wait for one to end, then try again." },
       { action: "increase_limits", hint: "The operator can raise `limits.sessions` in sallyport.json." },
     ],
@@ -104,10 +104,10 @@ function tooFast(agent: string, limit: number, oldest: number | null, now: numbe
   const seconds = oldest === null ? 60 : Math.max(1, Math.ceil((oldest + MINUTE - now) / 1000));
   return new SallyportError(
     "ResourceLimitExceeded",
-    `This agent has started ${limit} sessions within a minute, which is the most it may.`,
+    `This agent has reached its limit of ${limit} session start${limit === 1 ? "" : "s"} per minute.`,
     [
       { action: "retry", hint: `Try again in ${seconds} s.` },
-      { action: "optimize", hint: "Put several commands into one text instead of one session each." },
+      { action: "optimize", hint: "Combine several commands into one shell text." },
       { action: "increase_limits", hint: "The operator can raise `limits.startsPerMinute` in sallyport.json." },
     ],
     { limit: "startsPerMinute", value: limit, agent },

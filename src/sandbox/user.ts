@@ -53,15 +53,15 @@ export function commandUser(wanted: string | null, accounts = systemAccounts()):
 }
 
 function unknownUser(wanted: string): SallyportError {
-  return new SallyportError("InvalidConfiguration", `\`user\`: there is no user "${wanted}" on this machine.`, [
-    { action: "fix_configuration", hint: "Name one from /etc/passwd, or give `uid:gid` in numbers." },
+  return new SallyportError("InvalidConfiguration", `The user "${wanted}" in \`user\` does not exist.`, [
+    { action: "fix_configuration", hint: "Use a name from `/etc/passwd`, or numeric IDs as `UID:GID`." },
   ]);
 }
 
 function notRoot(wanted: string): SallyportError {
-  const message = `\`user\`: only root can run commands as "${wanted}"; Sallyport itself runs as user ${process.getuid?.()}.`;
+  const message = `Only root can run commands as the user "${wanted}" (\`user\`). Sallyport runs as UID ${process.getuid?.()}.`;
   return new SallyportError("InvalidConfiguration", message, [
-    { action: "fix_configuration", hint: "Take `user` out of sallyport.json: commands run as you already." },
+    { action: "fix_configuration", hint: "Remove `user` from sallyport.json to run commands as the current user." },
   ]);
 }
 

@@ -45,12 +45,13 @@ export function resolveInWorkspace(scope: Scope, path: string | undefined, what:
   const real = what === "cwd" ? realpathOrNull(asked) : realFilePath(asked);
   // What is not there is judged by where its nearest folder lies: nobody learns what exists elsewhere.
   if (!scope.anywhere && !isWithin(real ?? nearestReal(dirname(asked)).real, scope.root)) {
-    throw outOfScope(what, path, "lies outside the workspace", scope);
+    throw outOfScope(what, path, "is outside the workspace", scope);
   }
-  if (real === null && isLink(asked)) throw outOfScope(what, path, "is a link that leads nowhere", scope);
+  if (real === null && isLink(asked))
+    throw outOfScope(what, path, "is a symbolic link whose target does not exist", scope);
   if (real === null) throw notFound(what, path, asked);
   if (scope.keepOut.some((own) => isWithin(real, own))) {
-    throw outOfScope(what, path, "lies in a folder of Sallyport's own", scope);
+    throw outOfScope(what, path, "is in a folder that Sallyport keeps for itself", scope);
   }
   return real;
 }
@@ -59,7 +60,7 @@ export function resolveInWorkspace(scope: Scope, path: string | undefined, what:
 function resolveByName(scope: Scope, asked: string, path: string, what: PathParameter): string {
   const plain = normalize(asked).replace(/(?<=.)\/+$/, "");
   if (scope.anywhere || isWithin(plain, scope.root)) return plain;
-  throw outOfScope(what, path, "lies outside the workspace", scope);
+  throw outOfScope(what, path, "is outside the workspace", scope);
 }
 
 /** By whole names, never by prefix: `/workshop` is not within `/work`. */
@@ -109,17 +110,21 @@ export function nearestReal(path: string): { real: string; missing: string[] } {
 }
 
 function outOfScope(what: PathParameter, path: string, why: string, scope: Scope): SallyportError {
-  const hint = `Name a place within ${scope.root}, or leave \`${what}\` out.`;
-  return new SallyportError("PathOutOfScope", `\`${what}\`: ${path} ${why}.`, [{ action: "check_scope", hint }], {
+  const hint = `Use a path in \`${scope.root}\`, or omit \`${what}\`.`;
+  const message = `The path ${JSON.stringify(path)} in \`${what}\` ${why}.`;
+  return new SallyportError("PathOutOfScope", message, [{ action: "check_scope", hint }], {
     path,
     workspace: scope.root,
   });
 }
 
 function notFound(what: PathParameter, path: string, asked: string): SallyportError {
-  const part = what === "cwd" ? path : `the folder of ${path}`;
-  const hint = "Name an existing folder, or leave it out for the workspace.";
-  const message = `\`${what}\`: ${part} ${missingReason(asked)}.`;
+  const part = what === "cwd" ? "The path" : "The parent folder of the path";
+  const hint =
+    what === "cwd"
+      ? "Use an existing folder, or omit `cwd` to run in the workspace."
+      : `Use a path in an existing folder, or omit \`${what}\`.`;
+  const message = `${part} ${JSON.stringify(path)} in \`${what}\` ${missingReason(asked)}.`;
   return new SallyportError("WorkdirNotFound", message, [{ action: "check_scope", hint }], { path });
 }
 
@@ -128,16 +133,16 @@ function missingReason(path: string): string {
     realpathSync.native(path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOTDIR") return "leads through a file";
-    if (code === "EACCES") return "may not be entered";
-    if (code === "ELOOP") return "is a circle of links";
+    if (code === "ENOTDIR") return "has a file as one of its parent folders";
+    if (code === "EACCES") return "cannot be entered (permission denied)";
+    if (code === "ELOOP") return "is a loop of symbolic links";
   }
   return "does not exist";
 }
 
 function noWorkspace(workspace: string, why: string): SallyportError {
-  return new SallyportError("WorkdirNotFound", `The workspace ${workspace} ${why}.`, [
-    { action: "check_scope", hint: "Name an existing folder as the workspace." },
+  return new SallyportError("WorkdirNotFound", `The workspace \`${workspace}\` ${why}.`, [
+    { action: "check_scope", hint: "Set the workspace to an existing folder." },
   ]);
 }
 
@@ -180,7 +185,7 @@ function enterFolder(place: string, path: string): number {
 }
 
 function outsideWorkspace(path: string): SallyportError {
-  return new SallyportError("PathOutOfScope", `The folder ${path} does not lie in the workspace.`, [
-    { action: "check_scope", hint: "Remove what is in its place: it must be a folder of the workspace." },
+  return new SallyportError("PathOutOfScope", `\`${path}\` is not a folder in the workspace.`, [
+    { action: "check_scope", hint: "Remove the file or symbolic link of that name." },
   ]);
 }

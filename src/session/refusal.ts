@@ -44,7 +44,7 @@ function quoteReason({ message, rule }: Reason): string {
 export function approvalDenied({ id, decisions }: Approval): Refusal {
   const denial = decisions.find(({ decision }) => decision === "deny");
   const message = denial
-    ? `Denied by ${denial.who}${denial.reason ? `: ${denial.reason}` : "."}`
+    ? `Denied by ${denial.who}${denial.reason ? `: ${denial.reason.replace(/(?<![.!?])$/, ".")}` : "."}`
     : "Denied: the approval request expired without a decision.";
   return {
     status: "denied",

@@ -156,7 +156,7 @@ async function rejectMalformed(
   const text = versionMismatch(context.host, version, WIRE_VERSION);
   const error =
     version === WIRE_VERSION
-      ? new SallyportError("InvalidRequest", `The request is not well formed: ${why}.`, text[1])
+      ? new SallyportError("InvalidRequest", `The request is malformed: ${why}.`, text[1])
       : new SallyportError("FleetVersion", ...text);
   context.gateway.note({ agent, session: id, outcome: "refused", summary: error.message, detail: { version } });
   if (claim && typeof claim === "object") {
@@ -256,7 +256,7 @@ function submitJob({ gateway, trusted }: JobContext, job: JobMessage, ours: Prom
 function asError(error: unknown): SallyportError {
   if (error instanceof SallyportError) return error;
   const message = error instanceof Error ? error.message : String(error);
-  return new SallyportError("SpawnFailed", `The worker failed: ${message}`, [
-    { action: "retry", hint: "Try again; the worker's own output may tell more." },
+  return new SallyportError("SpawnFailed", `The worker failed (${message}).`, [
+    { action: "retry", hint: "Try again. The worker's own output may contain more details." },
   ]);
 }

@@ -2,7 +2,7 @@ import type { Msg } from "@nats-io/transport-node";
 import { SallyportError } from "../core/error.ts";
 import type { SessionInfo } from "../core/session.ts";
 import type { FleetConnection } from "../fleet/connection.ts";
-import { incompatibleMessage, sessionNotOnHost } from "../fleet/errors.ts";
+import { incompatibleMessage, sessionNotThere } from "../fleet/errors.ts";
 import { ALL_AGENTS, agentFromToken, agentToken } from "../fleet/subjects.ts";
 import type { ListedRow, SessionListing } from "../fleet/wire.ts";
 import {
@@ -93,7 +93,7 @@ export class ControlServer {
       const row = this.#gateway.row(local);
       if (row && agentToken(row.agent) === agent) return row;
     }
-    throw new SallyportError("SessionNotFound", ...sessionNotOnHost(id, this.#host));
+    throw new SallyportError("SessionNotFound", ...sessionNotThere(id, `on \`${this.#host}\``));
   }
 }
 

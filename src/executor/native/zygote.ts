@@ -58,11 +58,11 @@ function assertSameBuild(): void {
   }
   throw new SallyportError(
     "KeeperUnavailable",
-    "The keeper was replaced by another build since this gateway was opened.",
+    "The keeper was replaced with another build after this gateway was opened.",
     [
       {
         action: "restart",
-        hint: "Restart this process: a new gateway takes the new keeper, and finds all sessions again.",
+        hint: "Restart this process. The new gateway uses the new keeper and finds all sessions.",
       },
     ],
   );
@@ -76,9 +76,9 @@ function buildId(): string {
     // Exhausted descriptors, for instance, say nothing about the build.
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw unavailable((error as Error).message);
     throw new SallyportError("KeeperUnavailable", "The native keeper has not been built.", [
-      { action: "install_compiler", hint: "Install a C compiler (Debian, Ubuntu: apt-get install gcc libc6-dev)." },
-      { action: "rebuild", hint: `Then build it: ${BUILD_COMMAND}` },
-      { action: "doctor", hint: "`sallyport doctor` shows what works here and what does not." },
+      { action: "install_compiler", hint: "Install a C compiler, for example with `apt-get install gcc libc6-dev`." },
+      { action: "rebuild", hint: `Then build the keeper with \`${BUILD_COMMAND}\`.` },
+      { action: "doctor", hint: "Run `sallyport doctor` to see what this machine supports." },
     ]);
   }
 }
@@ -128,8 +128,11 @@ export async function connectToZygote(state: string): Promise<Connection> {
 }
 
 function outOfProcesses(): SallyportError {
-  return new SallyportError("SpawnFailed", "The system is out of processes, so no keeper could be forked.", [
-    { action: "check_status", hint: "`sallyport ps` shows what runs; end what is not needed." },
-    { action: "retry", hint: "Try again when some processes have ended, or raise the limit (ulimit -u)." },
+  return new SallyportError("SpawnFailed", "No keeper could be forked, because the process limit is reached.", [
+    {
+      action: "check_status",
+      hint: "List the running sessions with `sallyport ps` and stop those that are not needed.",
+    },
+    { action: "retry", hint: "Try again when some processes have ended, or raise the limit with `ulimit -u`." },
   ]);
 }

@@ -28,7 +28,7 @@ export function launchFailure(record: ExitRecord, program: string, cwd: string):
   if (errno === E.E2BIG) {
     return {
       type: "ArgumentsTooLong",
-      message: "The arguments and environment together exceed the system's limit.",
+      message: "The arguments and environment exceed the system's limit (usually 2 MiB in total, 128 KiB per argument).",
       recovery: [{ action: "use_stdin", hint: "Write the data to a file and pass its path." }],
     };
   }
@@ -45,7 +45,7 @@ export function notFound(program: string, place: LookupContext): LaunchFailure {
   if (!program.includes("/")) {
     recovery.push({ action: "use_full_path", hint: "Use the full path of the executable." });
   }
-  return { type: "CommandNotFound", message: `Command not found: ${shownName(program)}`, recovery };
+  return { type: "CommandNotFound", message: `Command not found: ${shownName(program)}.`, recovery };
 }
 
 /** The kernel reports ENOENT for an existing file when the interpreter of that file does not exist. */

@@ -63,7 +63,7 @@ for (const [args, complaint] of [
   [["trust", "x"], /unknown subcommand `fleet trust x`; use list, add or remove/],
   [["trust", "list", "x"], /unexpected argument `x`/],
   [["trust", "add", "office"], /requires a name and the key/],
-  [["trust", "add", "office", "nonsense"], /not a gateway's public key/],
+  [["trust", "add", "office", "nonsense"], /not the public key of a gateway/],
   [["trust", "add", "office", "a", "b"], /takes one gateway/],
   [["trust", "remove"], /no gateway given/],
   [["trust", "remove", "nobody"], /No gateway "nobody"/],
@@ -72,7 +72,7 @@ for (const [args, complaint] of [
   [["permissions", "--agent", "a"], /`--agent` requires `--gateway`/],
   [["permissions", "--gateway", "a", "--labels", "gpu=yes"], /`--labels` requires `--worker`/],
   [["permissions", "--worker", "a", "--labels", "gpu"], /such as gpu=yes/],
-  [["permissions", "--worker", "a.b"], /cannot be the name of a worker/],
+  [["permissions", "--worker", "a.b"], /not a valid name for a worker/],
 ] as const) {
   test(`rejects fleet ${args.join(" ")}`, async () => {
     const { code, stderr } = await box.run(["fleet", ...args]);

@@ -45,7 +45,7 @@ const CANNOT_START: [string, RunRequest, ErrorType, RegExp][] = [
   ["a file that is not executable", { command: "./plain-file", args: [] }, "PermissionDenied", /plain-file/],
   ["a folder", { command: "./folder", args: [] }, "PermissionDenied", /folder/],
   ["a program name with a slash at its end", { command: "./folder/", args: [] }, "PermissionDenied", /folder/],
-  ["a missing working directory", { command: "true", cwd: "missing" }, "WorkdirNotFound", /missing does not exist/],
+  ["a missing working directory", { command: "true", cwd: "missing" }, "WorkdirNotFound", /"missing" in `cwd` does not exist/],
   ["a file for a working directory", { command: "true", cwd: "plain-file" }, "WorkdirNotFound", /is not a folder/],
   ["a working directory in a loop of links", { command: "true", cwd: "loop" }, "PathOutOfScope", /loop/],
   ["a name that is too long for a folder", { command: "true", cwd: "x".repeat(5000) }, "WorkdirNotFound", /xxx/],
@@ -107,7 +107,7 @@ test("distinguishes an inaccessible working directory from a missing one", async
   chmodSync(fixture.path("folder"), 0);
   const result = await gateway.run({ command: "true", cwd: "folder" });
   chmodSync(fixture.path("folder"), 0o700);
-  assert.match(result.error?.message ?? "", /may not be entered/);
+  assert.match(result.error?.message ?? "", /cannot be entered/);
 });
 
 const circular: Record<string, unknown> = {};

@@ -25,7 +25,7 @@ function refusal(work: () => void): SallyportError {
 test("as many sessions may run as the limit says, and the refusal says which limit", () => {
   new Quota(counts(2)).admit("a", LIMITS);
   const error = refusal(() => new Quota(counts(3)).admit("a", LIMITS));
-  assert.equal(error.message, "3 sessions of this agent are running; at most 3 may.");
+  assert.equal(error.message, "This agent has reached its limit of 3 running sessions.");
   assert.deepEqual([error.details.limit, error.details.value], ["sessions", 3]);
   assert.deepEqual(
     error.recovery.map(({ action }) => action),

@@ -118,7 +118,7 @@ test("each cause of a failed start has its own error and hint", () => {
       "execve",
       E.E2BIG,
       "./good",
-      "ArgumentsTooLong: The arguments and environment together exceed the system's limit. Write the data to a file and pass its path.",
+      "ArgumentsTooLong: The arguments and environment exceed the system's limit (usually 2 MiB in total, 128 KiB per argument). Write the data to a file and pass its path.",
     ],
     [
       "fork",
@@ -165,7 +165,7 @@ test("a command that is not found always has two general hints", () => {
 test("messages shorten long program names and escape control characters", () => {
   const program = `\u001b[2J${"x".repeat(1 << 20)}`;
   const { message, recovery } = launchError({ step: "execve", errno: E.ENOENT }, program, folder);
-  assert.match(message, /^Command not found: \\e\[2Jx+…$/);
+  assert.match(message, /^Command not found: \\e\[2Jx+…\.$/);
   assert.ok(JSON.stringify({ message, recovery }).length < 2000);
 });
 

@@ -95,8 +95,8 @@ test("what was not meant as an order is none", { skip }, async () => {
 });
 
 for (const [args, complaint] of [
-  [["drain", "nobody"], /No worker "nobody" is in the fleet/],
-  [["drain", "a.b"], /cannot be the name of a host/],
+  [["drain", "nobody"], /No worker named "nobody" is running/],
+  [["drain", "a.b"], /not a valid name for a host/],
   [["drain"], /which worker/],
   [["list", "x"], /takes no `x`/],
   [["burn"], /knows list, drain and return/],

@@ -193,7 +193,7 @@ test("a worker that gives no answer is named, and the rest is shown", { skip }, 
     await until("it is looked for", async () => (await branch.sessions({ live: true })).warnings.length > 0);
     const { sessions, warnings } = await branch.sessions({ live: true });
     assert.deepEqual(ids(sessions), [far.id]);
-    assert.match(warnings[0] ?? "", /The worker on h3 gives no answer/);
+    assert.match(warnings[0] ?? "", /The worker on h3 did not respond/);
   } finally {
     await stop();
     await link.nc.close();
@@ -212,7 +212,7 @@ test("a worker of an earlier release, which knows of no lists, is named as that"
   await link.nc.flush();
   const stop = beat(link, "elder");
   try {
-    const said = /^The worker on elder is too old to tell what other gateways have there/;
+    const said = /^The worker on elder is too old to list the sessions of other gateways/;
     await until("that is said", async () =>
       (await branch.sessions({ live: true })).warnings.some((each) => said.test(each)),
     );

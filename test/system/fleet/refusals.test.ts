@@ -60,8 +60,8 @@ test("a request of another version is answered with a clear word", { skip }, asy
     await until("it is answered", async () => (await book.read("default", id))?.entry.state === "ended");
     const error = (await book.read("default", id))?.entry.account?.error;
     assert.equal(error?.type, "FleetVersion");
-    assert.match(error?.message ?? "", /version 99.*speaks version 1/);
-    assert.match(error?.recovery[0]?.hint ?? "", /the worker on wary/);
+    assert.match(error?.message ?? "", /version 99.*supports version 1/);
+    assert.match(error?.recovery[0]?.hint ?? "", /the worker on `wary`/);
   } finally {
     await link.nc.close();
   }

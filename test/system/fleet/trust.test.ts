@@ -58,11 +58,11 @@ test("the yes of a gateway that is not trusted, or nobody's, is refused in both 
   const stranger = await asking({ trusting: false });
   const refused = await stranger.gateway.run({ command: "echo never" });
   assert.deepEqual([refused.status, refused.error?.type, refused.stdout], ["denied", "StatementRefused", ""]);
-  assert.match(refused.error?.message ?? "", /not trusted here/);
+  assert.match(refused.error?.message ?? "", /that this worker does not trust/);
 
   const silent = await asking({ trusting: true, policy: { ask: "off" } });
   const unsigned = await silent.gateway.run({ command: "echo never" });
-  assert.match(unsigned.error?.message ?? "", /without a signed approval/);
+  assert.match(unsigned.error?.message ?? "", /has no attestation/);
   for (const { fixture, fleet } of [stranger, silent]) {
     assert.match(auditOf(fixture), /StatementRefused|signed/);
     await until("the gateway's book tells of it", () => /denied/.test(auditOf(fleet.home)));

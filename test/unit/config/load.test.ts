@@ -83,9 +83,9 @@ test("the policy option is validated like a file", (t) => {
   const given = (value: unknown) => refused(() => fixture.load({ given: value as never })).message;
   assert.equal(
     given({ securty: "deny" }),
-    "the `policy` option: `securty` is not a known key; did you mean `security`?",
+    "The `policy` option: `securty` is not a known key; did you mean `security`?",
   );
-  assert.match(given({ rules: [{ decision: "deny" }] }), /^the `policy` option: `rules\[0\]`: set either/);
+  assert.match(given({ rules: [{ decision: "deny" }] }), /^The `policy` option: `rules\[0\]`: set either/);
 });
 
 test("the exec toolset is enabled only by ENABLE_EXECUTE or the operator; the workspace can disable it", (t) => {

@@ -148,7 +148,7 @@ test("only a key that is one gets on the list, under one name", () => {
   assert.throws(() => list.add("again", gateway.public, "ada"), /already/);
   assert.throws(() => list.add("../x", gateway.public, "ada"), /cannot name/);
   for (const bad of ["", "ed25519:", gateway.public.slice(0, -1), `${gateway.public}A`, `rsa${gateway.public}`]) {
-    assert.throws(() => list.add("bad", bad, "ada"), /not a gateway's public key/, bad);
+    assert.throws(() => list.add("bad", bad, "ada"), /not the public key of a gateway/, bad);
   }
   // The last letter carries two bits too many: they must be zero.
   const last = gateway.public.at(-1) ?? "";

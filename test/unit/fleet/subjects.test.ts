@@ -14,7 +14,7 @@ test("an agent's name becomes one token, and no two become the same", () => {
 test("names of hosts and fleets are one token as they stand", () => {
   assert.equal(validateName("host", "web-1"), "web-1");
   for (const bad of ["", "a.b", "*", ">", "a b", "a".repeat(64), "é"]) {
-    assert.throws(() => validateName("host", bad), /cannot be the name of a host/);
+    assert.throws(() => validateName("host", bad), /not a valid name for a host/);
   }
   assert.equal(sanitizeName("web.example.com"), "web-example-com");
   assert.equal(sanitizeName(""), "unnamed");

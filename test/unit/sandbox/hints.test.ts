@@ -50,7 +50,7 @@ test("writing outside the workspace is recognised as programs say it", () => {
 
 test("what is denied takes more than a path", () => {
   assert.match(one("cat: /home/ada/.ssh/id_rsa: Permission denied"), /\.ssh\/id_rsa is denied .*sandbox: "off"/);
-  assert.match(one("cat: /srv/secrets/key: Permission denied"), /denied to every confined command/);
+  assert.match(one("cat: /srv/secrets/key: Permission denied"), /masked for every sandboxed command/);
 });
 
 test("a protected spot of the workspace is named, with what to ask for", () => {

@@ -32,7 +32,7 @@ test("explains a command that the shell could not run, and keeps its exit code",
   writeFileSync(join(folder.path, "stderr"), text);
   const { status, exitCode, error } = await result(folder.path, 127, [0, text.length]);
   assert.deepEqual([status, exitCode, error?.type], ["completed", 127, "CommandNotFound"]);
-  assert.equal(error?.message, "Command not found: no-such-thing-at-all");
+  assert.equal(error?.message, "Command not found: no-such-thing-at-all.");
   assert.deepEqual(
     error?.recovery.map(({ action }) => action),
     ["check_path", "use_full_path"],

@@ -149,7 +149,7 @@ const cases: [what: string, outcome: RunResult | SessionInfo, message: string | 
       exitCode: null,
       error: {
         type: "CommandNotFound",
-        message: "Command not found: gti",
+        message: "Command not found: gti.",
         recovery: [{ action: "did_you_mean", hint: "Did you mean git?" }],
       },
     }),
