@@ -9,12 +9,12 @@ function failure(type: ApprovalErrorType, message: string, recovery: Recovery[],
 }
 
 export function approvalNotFound(reference: string): SallyportError {
-  return failure("ApprovalNotFound", `Approval ${JSON.stringify(reference)} not found.`, [LIST]);
+  return failure("ApprovalNotFound", `No such approval request: ${JSON.stringify(reference)}.`, [LIST]);
 }
 
 export function ambiguousApproval(reference: string): SallyportError {
-  return new SallyportError("AmbiguousId", `${JSON.stringify(reference)} matches several ids.`, [
-    { action: "use_longer_prefix", hint: "Use a longer prefix of the id." },
+  return new SallyportError("AmbiguousId", `${JSON.stringify(reference)} is a prefix of more than one ID.`, [
+    { action: "use_longer_prefix", hint: "Use more characters of the ID." },
     LIST,
   ]);
 }
@@ -40,7 +40,7 @@ export function alreadyVoted({ decision, at }: RecordedDecision): SallyportError
 }
 
 export function notAnApprover(who: string, approvers: readonly string[]): SallyportError {
-  return failure("NotAnApprover", `${who} is not an approver of this request.`, [
+  return failure("NotAnApprover", `\`${who}\` is not an approver of this request.`, [
     { action: "ask_approver", hint: `Ask one of the approvers: ${approvers.join(", ")}.` },
   ]);
 }
@@ -70,7 +70,7 @@ export function pendingTooLong(most: number): SallyportError {
 }
 
 export function grantNotFound(reference: string): SallyportError {
-  return failure("GrantNotFound", `Grant ${JSON.stringify(reference)} not found.`, [
+  return failure("GrantNotFound", `No such grant: ${JSON.stringify(reference)}.`, [
     { action: "list_grants", hint: "List grants with `sallyport allow list`." },
   ]);
 }

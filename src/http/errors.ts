@@ -2,7 +2,7 @@ import { type ErrorType, type Recovery, SallyportError } from "../core/error.ts"
 import { API_HEADERS } from "./guard/headers.ts";
 
 /** Errors of the HTTP service itself, in addition to those of the gateway. */
-type HttpErrorType =
+export type HttpErrorType =
   | "NotSignedIn"
   | "NotPermitted"
   | "WrongHost"

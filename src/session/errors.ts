@@ -104,11 +104,16 @@ interface Exceeded {
 
 /** For each limit, its configuration key and how its value is displayed. */
 const LIMIT: Record<ExceededLimit["kind"], { key: string; shown: (value: number) => string }> = {
-  memory: { key: "memoryBytes", shown: formatSize },
+  memory: { key: "memoryBytes", shown: size },
   processes: { key: "processes", shown: (value) => `${value} processes and threads` },
-  disk: { key: "diskBytes", shown: (value) => `${formatSize(value)} written` },
-  fileSize: { key: "fileSize", shown: (value) => `${formatSize(value)} per file` },
+  disk: { key: "diskBytes", shown: size },
+  fileSize: { key: "fileSize", shown: size },
 };
+
+/** Formats bytes for a sentence: `64 MiB`. */
+function size(bytes: number): string {
+  return formatSize(bytes).replace(/[A-Z]$/, (unit) => (unit === "B" ? " bytes" : ` ${unit}iB`));
+}
 
 const OPTIMIZE_HINT: Record<ExceededLimit["kind"], string> = {
   memory: "Reduce memory use: smaller batches, fewer parallel workers, streams instead of whole files.",

@@ -51,7 +51,7 @@ export function approvalDenied({ id, decisions }: Approval): Refusal {
     error: {
       type: "CommandDenied",
       message,
-      recovery: [{ action: "approval", hint: `The approval request was ${id}.` }, REPORT],
+      recovery: [{ action: "approval", hint: `Show the approval request with \`sallyport approvals ${id}\`.` }, REPORT],
     },
   };
 }

@@ -12,7 +12,7 @@ function unusable(path: string, message: string, hint: string, errcode?: number)
     { action: "fix_state", hint },
     { action: "other_state", hint: "Or use another state folder with `--state DIR` or `SALLYPORT_STATE`." },
   ];
-  return new SallyportError("StateUnusable", `${path}: ${message}.`, recovery, { errcode });
+  return new SallyportError("StateUnusable", `\`${path}\`: ${message}.`, recovery, { errcode });
 }
 
 /** Opens the database of a state folder and migrates it. Never recreates a database that it cannot read. */

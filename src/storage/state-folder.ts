@@ -4,7 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { SallyportError } from "../core/error.ts";
 
 function unusable(folder: string, message: string, hint: string): SallyportError {
-  return new SallyportError("StateUnusable", `The state folder ${folder} ${message}.`, [
+  return new SallyportError("StateUnusable", `The state folder \`${folder}\` ${message}.`, [
     { action: "fix_state", hint },
     { action: "other_state", hint: "Or use another one with `--state DIR` or `SALLYPORT_STATE`." },
   ]);

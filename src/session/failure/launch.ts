@@ -28,7 +28,8 @@ export function launchFailure(record: ExitRecord, program: string, cwd: string):
   if (errno === E.E2BIG) {
     return {
       type: "ArgumentsTooLong",
-      message: "The arguments and environment exceed the system's limit (usually 2 MiB in total, 128 KiB per argument).",
+      message:
+        "The arguments and environment exceed the system's limit (usually 2 MiB in total, 128 KiB per argument).",
       recovery: [{ action: "use_stdin", hint: "Write the data to a file and pass its path." }],
     };
   }

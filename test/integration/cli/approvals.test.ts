@@ -102,7 +102,7 @@ test("approve --always creates a grant that allow lists and revokes", { skip }, 
 test("an ID that fails does not stop the others", { skip }, async () => {
   const { id } = ask("ls /several");
   const { stderr, code } = await run("approve", "nothing", id);
-  assert.match(stderr, /^sallyport: Approval "nothing" not found\./);
+  assert.match(stderr, /^sallyport: No such approval request: "nothing"\./);
   assert.match(stderr, /Approved: ls \/several\n$/);
   assert.notEqual(code, 0);
 });

@@ -66,7 +66,7 @@ for (const [args, complaint] of [
   [["trust", "add", "office", "nonsense"], /not the public key of a gateway/],
   [["trust", "add", "office", "a", "b"], /takes one gateway/],
   [["trust", "remove"], /no gateway given/],
-  [["trust", "remove", "nobody"], /No gateway "nobody"/],
+  [["trust", "remove", "nobody"], /No such trusted gateway: "nobody"/],
   [["permissions"], /no members given/],
   [["permissions", "x"], /unexpected argument `x`/],
   [["permissions", "--agent", "a"], /`--agent` requires `--gateway`/],

@@ -77,7 +77,7 @@ test("a bomb of files ends at what it may write in all", async (t) => {
   t.after(() => other.close());
   const folder = fixture.path("pieces");
   mkdirSync(folder);
-  assertEnded(await survive({ command: bomb, args: ["files", folder] }, other), "disk", /8M written/);
+  assertEnded(await survive({ command: bomb, args: ["files", folder] }, other), "disk", /8 MiB/);
   const pieces = readdirSync(folder).length;
   assert.ok(pieces >= 31 && pieces < 4096, `${pieces} pieces of 256 KiB`);
   rmSync(folder, { recursive: true });
@@ -89,7 +89,7 @@ test("one file too long ends a command with that reason", async (t) => {
   const other = await fixture.open({ policy: { scope: "anywhere", limits: { fileSize: MIB } } });
   t.after(() => other.close());
   for (const command of ["exec head -c 3000000 /dev/zero > big", "head -c 3000000 /dev/zero > big; exit $?"]) {
-    assertEnded(await survive({ command, cwd: fixture.workspace }, other), "file size", /1M per file/);
+    assertEnded(await survive({ command, cwd: fixture.workspace }, other), "file size", /1 MiB/);
   }
 });
 

@@ -21,7 +21,7 @@ function assertEnded(result: RunResult, message: RegExp): void {
 
 test("without cgroups a memory limit is watched, and the result says so", async () => {
   const result = await gateway.run({ command: `${bomb} memory; echo never`, limits: { memoryBytes: 64 * MIB } });
-  assertEnded(result, /^The command exceeded its memory limit of 64M \(peak: \d+M\)/);
+  assertEnded(result, /^The command exceeded its memory limit of 64 MiB \(peak: \d+ MiB\)/);
   assert.match(result.warnings.join("\n"), /^the memory limit was enforced by polling, not by the kernel/);
   assert.ok((result.resourceUsage?.memoryPeakBytes ?? 0) > 64 * MIB);
   await until("nothing is left", () => fixture.alive().length === 0);

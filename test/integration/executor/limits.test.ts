@@ -90,7 +90,7 @@ test("a leftover that exceeds a limit is ended, and the command's own end stays 
   const { status, exitCode, warnings } = session.info();
   if (status === "completed") {
     assert.equal(exitCode, 0);
-    assert.match(warnings.join("\n"), /child processes exceeded the memory limit of 64M and were killed/);
+    assert.match(warnings.join("\n"), /child processes exceeded the memory limit of 64 MiB and were killed/);
   } else assert.equal(status, "killed"); // it was quick enough to meet the limit before its parent ended
 });
 

@@ -45,7 +45,12 @@ const CANNOT_START: [string, RunRequest, ErrorType, RegExp][] = [
   ["a file that is not executable", { command: "./plain-file", args: [] }, "PermissionDenied", /plain-file/],
   ["a folder", { command: "./folder", args: [] }, "PermissionDenied", /folder/],
   ["a program name with a slash at its end", { command: "./folder/", args: [] }, "PermissionDenied", /folder/],
-  ["a missing working directory", { command: "true", cwd: "missing" }, "WorkdirNotFound", /"missing" in `cwd` does not exist/],
+  [
+    "a missing working directory",
+    { command: "true", cwd: "missing" },
+    "WorkdirNotFound",
+    /"missing" in `cwd` does not exist/,
+  ],
   ["a file for a working directory", { command: "true", cwd: "plain-file" }, "WorkdirNotFound", /is not a folder/],
   ["a working directory in a loop of links", { command: "true", cwd: "loop" }, "PathOutOfScope", /loop/],
   ["a name that is too long for a folder", { command: "true", cwd: "x".repeat(5000) }, "WorkdirNotFound", /xxx/],

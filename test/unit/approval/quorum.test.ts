@@ -53,7 +53,7 @@ test("rejects people who are not approvers and second decisions of one person", 
   const { id } = approvals.request(room.asked({ command: "ls /quorum/others" }));
   assert.throws(() => approvals.decide(id, word("zoe+")), {
     type: "NotAnApprover",
-    message: "zoe is not an approver of this request.",
+    message: "`zoe` is not an approver of this request.",
   });
   approvals.decide(id, word("ann+"));
   assert.throws(() => approvals.decide(id, word("ann+")), {

@@ -49,7 +49,7 @@ test("writing outside the workspace is recognised as programs say it", () => {
 });
 
 test("what is denied takes more than a path", () => {
-  assert.match(one("cat: /home/ada/.ssh/id_rsa: Permission denied"), /\.ssh\/id_rsa is denied .*sandbox: "off"/);
+  assert.match(one("cat: /home/ada/.ssh/id_rsa: Permission denied"), /\.ssh\/id_rsa is masked .*sandbox: "off"/);
   assert.match(one("cat: /srv/secrets/key: Permission denied"), /masked for every sandboxed command/);
 });
 

@@ -49,7 +49,7 @@ test("a link or a stranger's folder in its place is refused", () => {
   const one = owner("c");
   const folder = privateTmpPath(one);
   symlinkSync(room, dirname(dirname(folder)));
-  assert.throws(() => ensurePrivateTmp(folder, one), { type: "StateUnusable", message: /somebody else/ });
+  assert.throws(() => ensurePrivateTmp(folder, one), { type: "StateUnusable", message: /another user/ });
   process.env.TMPDIR = room;
 });
 

@@ -112,7 +112,7 @@ test("links in what is asked for are followed before it is judged", () => {
 });
 
 test("what is denied, or does not exist, cannot be asked for", () => {
-  assert.throws(() => planned({ writable: ["~/.ssh"] }), { type: "PathOutOfScope", message: /denied to every/ });
+  assert.throws(() => planned({ writable: ["~/.ssh"] }), { type: "PathOutOfScope", message: /masked for every/ });
   assert.throws(() => planned({ writable: [join(folder, "state")] }), { type: "PathOutOfScope" });
   assert.throws(() => planned({ writable: ["~/.aws/new"] }), { type: "PathOutOfScope" });
   assert.throws(() => planned({ writable: ["/nowhere/x"] }), { type: "InvalidRequest", message: /does not exist/ });

@@ -22,7 +22,10 @@ test("numbers do for a user that no file knows, if they are complete", () => {
     home: "/",
     ids: { uid: 5000, gid: 6000, groups: [6000] },
   });
-  assert.throws(() => commandUser("5000", ACCOUNTS), { type: "InvalidConfiguration", message: /no user "5000"/ });
+  assert.throws(() => commandUser("5000", ACCOUNTS), {
+    type: "InvalidConfiguration",
+    message: /user "5000" .* does not exist/,
+  });
   assert.throws(() => commandUser("nobody-here", ACCOUNTS), { type: "InvalidConfiguration" });
 });
 
@@ -33,7 +36,7 @@ test("a number with another group keeps the number's name and home", () => {
 test("who we are already needs nothing, and nobody but root becomes another", () => {
   assert.equal(commandUser("ada", { ...ACCOUNTS, uid: 1000 }), null);
   assert.equal(commandUser("root", ACCOUNTS), null);
-  assert.throws(() => commandUser("root", { ...ACCOUNTS, uid: 1000 }), { message: /only root can/ });
+  assert.throws(() => commandUser("root", { ...ACCOUNTS, uid: 1000 }), { message: /Only root can/ });
 });
 
 test("the environment is the user's, not root's", () => {

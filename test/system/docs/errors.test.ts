@@ -1,0 +1,98 @@
+/** Keeps docs/errors.md true: provokes every error type and compares the result with the page. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, type TestContext, test } from "node:test";
+import { exitCodeOfError } from "../../../src/cli/exit-code.ts";
+import type { ErrorType } from "../../../src/core/error.ts";
+import { statusOf } from "../../../src/http/errors.ts";
+import { NO_NATS } from "../../fixtures/nats.ts";
+import { answers } from "./answers.ts";
+import { closeExamples, EXAMPLES, type Failure, HTTP_EXAMPLES, needsNats } from "./error-examples.ts";
+import { ROOT, samples } from "./pages.ts";
+
+after(closeExamples);
+
+const PAGE = "docs/errors.md";
+const text = readFileSync(join(ROOT, PAGE), "utf8");
+
+/** The sections of the page by error type, in the order of the page. */
+const sections = new Map(
+  text.split(/^(?=#{2,3} )/m).flatMap((part) => {
+    const name = /^### (\w+)$/m.exec(part)?.[1];
+    return name === undefined ? [] : [[name, part] as const];
+  }),
+);
+
+function sectionOf(type: string): string {
+  return sections.get(type) ?? assert.fail(`${PAGE} has no section for ${type}`);
+}
+
+/** Returns the `text` blocks of a section: one for each example. */
+function blocks(type: string): string[] {
+  return samples({ path: PAGE, text: sectionOf(type) })
+    .filter(({ language }) => language === "text")
+    .map((sample) => sample.text);
+}
+
+/** Text in backticks, quotes and parentheses, and the position in a file, may contain any punctuation. */
+function prose(sentence: string): string {
+  return sentence
+    .replace(/^\/\S+?:(\d+:\d+:)? /, "")
+    .replaceAll(/`[^`]*`/g, "`x`")
+    .replaceAll(/"[^"]*"/g, '"x"')
+    .replaceAll(/\([^()]*\)/g, "(x)");
+}
+
+/** Reports what is wrong with the form of a message or hint, or returns null. */
+function fault(sentence: string): string | null {
+  const plain = prose(sentence);
+  if (!/^[A-Z0-9`"./]/.test(plain)) return "does not start with a capital letter, a digit, a quote or a path";
+  if (!/[.?]$/.test(plain)) return "does not end with a period or question mark";
+  if (plain.split(/[.?] /).some((part) => part.split(": ").length > 2)) return "has two colons in one sentence";
+  return null;
+}
+
+function assertComplete({ message, recovery }: Failure): void {
+  assert.ok(recovery.length > 0, `no recovery: ${message}`);
+  for (const sentence of [message, ...recovery.map(({ hint }) => hint)]) assert.equal(fault(sentence), null, sentence);
+  for (const { action } of recovery) assert.match(action, /^[a-z_]+$/);
+}
+
+/** Checks the error that an example provoked against the rules for messages and against its block on the page. */
+function check(t: TestContext, type: string, failure: Failure, block: string | undefined): void {
+  const lines = [failure.message, ...failure.recovery.map(({ hint }) => hint)];
+  for (const line of [type, ...lines.map((line) => `  ${line}`)]) t.diagnostic(line);
+  assert.equal(failure.type, type, failure.message);
+  assertComplete(failure);
+  assert.ok(
+    answers(lines.join("\n"), block ?? ""),
+    `${PAGE} shows for ${type}:\n${block}\nbut it is:\n${lines.join("\n")}`,
+  );
+}
+
+for (const [type, examples] of Object.entries(EXAMPLES) as [ErrorType, (typeof EXAMPLES)[ErrorType]][]) {
+  test(`${type} is described with real examples`, { skip: needsNats(type) && NO_NATS }, async (t) => {
+    const shown = blocks(type);
+    assert.equal(shown.length, examples.length, "the number of examples");
+    for (const [index, provoke] of examples.entries()) check(t, type, await provoke(), shown[index]);
+  });
+
+  test(`${type} is described with its HTTP status and exit code`, () => {
+    const line = `HTTP status ${statusOf(type)}, exit code ${exitCodeOfError(type)}.`;
+    assert.ok(sectionOf(type).includes(`\n${line}\n`), line);
+  });
+}
+
+for (const [type, examples] of Object.entries(HTTP_EXAMPLES)) {
+  test(`${type} of the HTTP service is described`, async (t) => {
+    const shown = blocks(type);
+    assert.ok(shown.length >= Math.max(1, examples.length), "an example");
+    for (const [index, provoke] of examples.entries()) check(t, type, await provoke(), shown[index]);
+  });
+}
+
+test("the page describes no other types", () => {
+  const known = [...Object.keys(EXAMPLES), ...Object.keys(HTTP_EXAMPLES)];
+  assert.deepEqual([...sections.keys()].sort(), known.sort());
+});
