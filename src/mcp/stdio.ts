@@ -28,10 +28,10 @@ export class LineSplitter {
     for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, at)) {
       const fits = this.#keep(chunk.subarray(at, end));
       at = end + 1;
-      const told = this.#skipping;
+      const skipped = this.#skipping;
       const line = this.#whole();
       if (!fits) yield "too long";
-      else if (!told) yield line;
+      else if (!skipped) yield line;
     }
     if (at < chunk.length && !this.#keep(chunk.subarray(at))) yield "too long";
   }

@@ -2,6 +2,9 @@ import { createMemo, For } from "solid-js";
 import { Shown } from "./shown.tsx";
 import { type Mark, stretches } from "./stretches.ts";
 
+/** A tooltip cannot set code in another font, so backticks are removed. */
+const tooltip = (text: string | undefined): string | undefined => text?.replaceAll("`", "");
+
 /**
  * Text with highlighted parts. `plain` leaves invisible characters as they are, for the copy behind a text field, where
  * both texts must line up.
@@ -15,11 +18,11 @@ export function Marked(props: { text: string; marks: readonly Mark[]; plain?: bo
         part.kinds.length === 0 ? (
           <Part text={part.text} />
         ) : part.kinds.some((kind) => kind.startsWith("risky")) ? (
-          <mark class={part.kinds.join(" ")} title={part.why}>
+          <mark class={part.kinds.join(" ")} title={tooltip(part.why)}>
             <Part text={part.text} />
           </mark>
         ) : (
-          <span class={part.kinds.join(" ")} title={part.why}>
+          <span class={part.kinds.join(" ")} title={tooltip(part.why)}>
             <Part text={part.text} />
           </span>
         )

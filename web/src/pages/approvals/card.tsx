@@ -5,6 +5,7 @@ import { useKeys } from "../../keys/bindings.ts";
 import { noteApproval } from "../../live/approvals.ts";
 import { may } from "../../live/me.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
+import { Prose } from "../../ui/prose.tsx";
 import { Shown } from "../../ui/shown.tsx";
 import { Until } from "../../ui/time.tsx";
 import { AlwaysPanel } from "./always.tsx";
@@ -114,7 +115,7 @@ export function ApprovalCard(props: { approval: Approval; onNext: () => void; ot
             <Show when={!props.approval.request.always.ok && props.approval.request.always}>
               {(always) => (
                 <p class="hint">
-                  “Always allow” is not available: <Shown text={(always() as { why: string }).why} />
+                  “Always allow” is not available: <Prose text={(always() as { why: string }).why} />
                 </p>
               )}
             </Show>

@@ -14,7 +14,7 @@ export function ApprovalFacts(props: { approval: Approval }) {
           <For each={request().changed}>
             {(what) => (
               <p class="warn-text">
-                This command was approved earlier, but since then <Shown text={what} />.
+                This command was approved earlier, but since then <Prose text={what} />.
               </p>
             )}
           </For>
@@ -75,7 +75,7 @@ export function ApprovalFacts(props: { approval: Approval }) {
         </Fact>
       </Show>
       <Fact name="Sandbox">
-        <Shown text={request().confinement} />
+        <Prose text={request().confinement} />
       </Fact>
       <Fact name="Files">
         <details>
@@ -135,7 +135,7 @@ function WouldRun(props: { command: ShownCommand; cwd: string }) {
       <For each={props.command.notes}>
         {(note) => (
           <span class={`tag note-tag ${toneOf(note)}`}>
-            <Shown text={note} />
+            <Prose text={note} />
           </span>
         )}
       </For>

@@ -1,5 +1,6 @@
 import { For, Show } from "solid-js";
 import type { CommandFact } from "../../../../src/core/facts.ts";
+import { Prose } from "../../ui/prose.tsx";
 import { Shown } from "../../ui/shown.tsx";
 
 const EFFECTS = { delete: "deletes", write: "writes", mode: "changes mode of" };
@@ -62,7 +63,7 @@ function Found(props: { fact: CommandFact }) {
         <For each={props.fact.unknowns}>
           {(unknown) => (
             <span class="tag">
-              unknown: <Shown text={unknown.why} />
+              unknown: <Prose text={unknown.why} />
             </span>
           )}
         </For>

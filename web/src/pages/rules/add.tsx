@@ -6,6 +6,7 @@ import type { TriedRule } from "../../api/shapes.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { FolderField } from "../../ui/folder-field.tsx";
 import { Icon } from "../../ui/icon.tsx";
+import { Prose } from "../../ui/prose.tsx";
 import { Shown } from "../../ui/shown.tsx";
 import { createDeed } from "../session/actions/do.ts";
 import { splitArguments } from "./split-arguments.ts";
@@ -151,7 +152,7 @@ function Tried(props: { tried: TriedRule; patterns: readonly string[] | null }) 
       <Show when={props.tried.problem}>
         {(problem) => (
           <p class="note bad">
-            <Shown text={problem()} />
+            <Prose text={problem()} />
           </p>
         )}
       </Show>
@@ -182,7 +183,7 @@ function Tried(props: { tried: TriedRule; patterns: readonly string[] | null }) 
                 <Shown text={result.command} />
               </code>
               <span class="hint">
-                <Shown text={result.why} />
+                <Prose text={result.why} />
               </span>
             </li>
           )}

@@ -1,6 +1,7 @@
 import { For, Show } from "solid-js";
 import type { AllowEntry, UserRule } from "../../../../src/core/policy.ts";
 import type { RulesAnswer } from "../../api/shapes.ts";
+import { Prose } from "../../ui/prose.tsx";
 import { Shown } from "../../ui/shown.tsx";
 import { Ago, Until } from "../../ui/time.tsx";
 
@@ -47,7 +48,7 @@ function RuleItem(props: { rule: UserRule }) {
       <Show when={props.rule.message}>
         {(message) => (
           <span class="hint">
-            <Shown text={message()} />
+            <Prose text={message()} />
           </span>
         )}
       </Show>

@@ -2,7 +2,7 @@ import { createEffect, createSignal, on, onCleanup, onMount, Show } from "solid-
 import type { TerminalSize } from "../../../../../src/core/terminal.ts";
 import { may } from "../../../live/me.ts";
 import { Icon } from "../../../ui/icon.tsx";
-import { Shown } from "../../../ui/shown.tsx";
+import { Prose } from "../../../ui/prose.tsx";
 import { joinTerminal, type TerminalConnection } from "./connection.ts";
 import { watchPerson } from "./harden.ts";
 import { LinkDialog } from "./link-dialog.tsx";
@@ -100,7 +100,7 @@ export default function LiveTerminal(props: { id: string; size: TerminalSize; li
       </div>
       <Show when={refusal() !== ""}>
         <p class="note bad" role="alert">
-          <Shown text={refusal()} />
+          <Prose text={refusal()} />
         </p>
       </Show>
       <div ref={place} class="terminal-place" data-takes-keys data-typing={typing()} />
