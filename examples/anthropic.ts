@@ -1,4 +1,7 @@
-/** Tools in Anthropic's Messages format: `client.messages.create` takes the place of `create`. */
+/**
+ * Uses Sallyport's tools with Anthropic's Messages API. Pass a function that calls `client.messages.create` as
+ * `create`.
+ */
 import { type Gateway, type ToolsetName, tools } from "../src/index.ts"; // in your project: "sallyport"
 import { byProviderName } from "./names.ts";
 
@@ -19,7 +22,9 @@ export interface Request {
 
 export type Create = (request: Request) => Promise<{ content: Block[]; stop_reason: string }>;
 
-/** Lets the model work until it has nothing more to call, and gives what it says then. */
+/**
+ * Sends a prompt and runs the tools that the model calls. Returns the model's final text when it calls no more tools.
+ */
 export async function converse(gateway: Gateway, toolset: ToolsetName, prompt: string, create: Create) {
   const offered = byProviderName(tools(gateway, toolset));
   const described = [...offered].map(([name, { description, inputSchema }]) => ({
@@ -34,15 +39,15 @@ export async function converse(gateway: Gateway, toolset: ToolsetName, prompt: s
     if (stop_reason !== "tool_use") {
       return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
     }
-    const results = content.flatMap((block) => (block.type === "tool_use" ? [block] : []));
-    // All at once: a gateway runs any number of commands at the same time.
+    const calls = content.flatMap((block) => (block.type === "tool_use" ? [block] : []));
+    // Calls run in parallel: a gateway runs several commands at the same time.
     messages.push({
       role: "user",
       content: await Promise.all(
-        results.map(async ({ id, name, input }): Promise<Block> => {
-          const answer = await offered.get(name)?.call(input);
-          const content = answer?.text ?? `There is no tool ${name}.`;
-          return { type: "tool_result", tool_use_id: id, content, is_error: answer?.isError ?? true };
+        calls.map(async ({ id, name, input }): Promise<Block> => {
+          const result = await offered.get(name)?.call(input);
+          const content = result?.text ?? `Unknown tool: ${name}`;
+          return { type: "tool_result", tool_use_id: id, content, is_error: result?.isError ?? true };
         }),
       ),
     });

@@ -1,4 +1,4 @@
-/** The same tools over plain MCP: a host starts `sallyport mcp` and speaks JSON-RPC with it, a message a line. */
+/** A minimal MCP host: starts `sallyport mcp` and exchanges JSON-RPC messages with it, one per line. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 
@@ -13,7 +13,7 @@ export class McpHost {
   readonly #waiting = new Map<number, (reply: Reply) => void>();
   #id = 0;
 
-  /** `command` and its arguments, such as `["sallyport", "mcp", "--tools", "bash"]`. */
+  /** Starts a server with a command line such as `["sallyport", "mcp", "--tools", "bash"]`. */
   constructor([command = "sallyport", ...args]: string[], env = process.env) {
     this.#server = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"], env });
     if (!this.#server.stdout) throw new Error("the server has no output");
@@ -33,14 +33,14 @@ export class McpHost {
     return (await this.request("tools/list", {})).tools as { name: string; inputSchema: object }[];
   }
 
-  /** The text for the model; `structuredContent` has the same for programs. */
+  /** Calls a tool and returns the text for the model. Programs can use `structuredContent` of the result instead. */
   async callTool(name: string, args: object): Promise<{ text: string; isError: boolean }> {
     const { content, isError = false } = await this.request("tools/call", { name, arguments: args });
     const text = (content as { text: string }[]).map((part) => part.text).join("");
     return { text, isError: isError as boolean };
   }
 
-  /** Ends the server, and with it the foreground commands of this connection. */
+  /** Stops the server, which also stops the foreground commands of this connection. */
   async close(): Promise<void> {
     const ended = new Promise((resolve) => this.#server.once("exit", resolve));
     this.#server.stdin?.end();

@@ -1,4 +1,7 @@
-/** Tools in OpenAI's chat format: `client.chat.completions.create` takes the place of `create`. */
+/**
+ * Uses Sallyport's tools with OpenAI's chat API. Pass a function that calls `client.chat.completions.create` as
+ * `create`.
+ */
 import { type Gateway, type ToolsetName, tools } from "../src/index.ts"; // in your project: "sallyport"
 import { byProviderName } from "./names.ts";
 
@@ -23,7 +26,9 @@ export interface Request {
 
 export type Create = (request: Request) => Promise<{ choices: { message: Message & { role: "assistant" } }[] }>;
 
-/** Lets the model work until it has nothing more to call, and gives what it says then. */
+/**
+ * Sends a prompt and runs the tools that the model calls. Returns the model's final text when it calls no more tools.
+ */
 export async function converse(gateway: Gateway, toolset: ToolsetName, prompt: string, create: Create) {
   const offered = byProviderName(tools(gateway, toolset));
   const described = [...offered].map(([name, { description, inputSchema }]) => ({
@@ -37,14 +42,17 @@ export async function converse(gateway: Gateway, toolset: ToolsetName, prompt: s
     messages.push(message);
     if (!message.tool_calls?.length) return message.content ?? "";
     const results = message.tool_calls.map(async ({ id, function: { name, arguments: json } }): Promise<Message> => {
-      const answer = await offered.get(name)?.call(parse(json));
-      return { role: "tool", tool_call_id: id, content: answer?.text ?? `There is no tool ${name}.` };
+      const result = await offered.get(name)?.call(parse(json));
+      return { role: "tool", tool_call_id: id, content: result?.text ?? `Unknown tool: ${name}` };
     });
     messages.push(...(await Promise.all(results)));
   }
 }
 
-/** What is no JSON is answered by the tool itself, with what it takes. */
+/**
+ * Parses the arguments of a call. Invalid JSON is passed on as a string, which the tool rejects with a message for the
+ * model.
+ */
 function parse(json: string): unknown {
   try {
     return JSON.parse(json);

@@ -1,4 +1,6 @@
-/** Tools for the Vercel AI SDK (5 and later). `dynamicTool` comes from the package `ai`, which takes zod schemas as they are. */
+/**
+ * Uses Sallyport's tools with the Vercel AI SDK (version 5 or later). `dynamicTool` is a function of the package `ai`.
+ */
 import { type Gateway, type ToolsetName, tools } from "../src/index.ts"; // in your project: "sallyport"
 import { providerName } from "./names.ts";
 
@@ -9,14 +11,14 @@ interface Definition {
 }
 
 /**
- * What `generateText` and `streamText` take as `tools`.
+ * Returns the `tools` for `generateText` and `streamText`.
  *
  * @example
  * const { text } = await generateText({
  *   model,
  *   tools: aiSdkTools(gateway, "bash", dynamicTool),
  *   stopWhen: stepCountIs(20),
- *   prompt: "Run the tests and mend what fails.",
+ *   prompt: "Run the tests and fix the failures.",
  * });
  */
 export function aiSdkTools<Made>(
@@ -28,7 +30,7 @@ export function aiSdkTools<Made>(
     const definition: Definition = {
       description: tool.description,
       inputSchema: tool.input,
-      // Aborting the request ends the command with everything it started.
+      // Aborting the request stops the command and every process it has started.
       execute: async (input, { abortSignal }) =>
         (await tool.call(input, abortSignal ? { signal: abortSignal } : {})).text,
     };

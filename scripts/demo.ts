@@ -1,4 +1,4 @@
-/** Draws docs/demo.svg: runs a few commands on a terminal and records them. `node scripts/demo.ts FILE` */
+/** Generates docs/demo.svg from a recording of a few commands on a terminal. Usage: `node scripts/demo.ts FILE` */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -22,7 +22,7 @@ test("scripts/test.sh runs every tier", () => {
 
 test("unit tests open no gateway and start no server", () => {
   const heavy =
-    /from "[./]+\/fixtures\/(gateway|cell|executor|fleet|nats|other-gateway|postgres|sallyport|service)\.ts"/;
+    /from "[./]+\/fixtures\/(gateway|sandbox-fixture|executor|fleet|nats|other-gateway|postgres|sallyport|service)\.ts"/;
   const found = FILES.filter((name) => name.startsWith("unit/") && heavy.test(readFileSync(join(TESTS, name), "utf8")));
   assert.deepEqual(found, [], "move it to test/integration/ or test/system/");
 });

@@ -1,4 +1,4 @@
-/** What differs from machine to machine and from run to run: any id is right where an id is shown, and so on. */
+/** Parts of an output that differ between machines and runs, such as ids, and the patterns that match any of them. */
 const ANY: [RegExp, string][] = [
   [/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g, "[0-9a-f-]{36}"],
   [/\b01[0-9a-f]{6}-[0-9a-f]{4}\b/g, "[0-9a-f]{8}-[0-9a-f]{4}"],
@@ -11,24 +11,25 @@ const ANY: [RegExp, string][] = [
   [/ ?\/home\/ann\/app\b/g, "\\s*/\\S+"],
   [/(?<=http:\/\/127\.0\.0\.1:)\d+/g, "\\d+"],
 ];
-/** In tables of a terminal, which are as wide as what is in them. */
+/** Further patterns for tables on a terminal, whose columns are as wide as their contents. */
 const IN_TABLES: [RegExp, string][] = [
   [/ *\b\d[\d.]*(ms|[smKMGB%])(?!\w)/g, " *[\\d.]+(?:ms|[smKMGB%])"],
   [/ {2,}/g, " +"],
 ];
 
-/** `…` is any text. */
+/** Converts an output shown in the docs to a pattern. `…` matches any text. */
 function patternOf(expected: string, onTerminal: boolean): RegExp {
   const kinds = onTerminal ? [...ANY, ...IN_TABLES] : ANY;
   let rest = expected.trimEnd();
-  const stands: string[] = [];
+  const patterns: string[] = [];
   for (const [shown, pattern] of kinds) {
-    rest = rest.replaceAll(shown, () => `\0${stands.push(pattern) - 1}\0`);
+    rest = rest.replaceAll(shown, () => `\0${patterns.push(pattern) - 1}\0`);
   }
   const escaped = rest.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&").replaceAll("…", "[\\s\\S]*?");
-  return new RegExp(`^${escaped.replaceAll(/\0(\d+)\0/g, (_, index) => stands[index] ?? "")}\\s*$`);
+  return new RegExp(`^${escaped.replaceAll(/\0(\d+)\0/g, (_, index) => patterns[index] ?? "")}\\s*$`);
 }
 
+/** Reports whether an output is the one that the docs show, apart from parts that differ between machines and runs. */
 export function answers(output: string, expected: string, onTerminal = false): boolean {
   return patternOf(expected, onTerminal).test(output);
 }

@@ -8,12 +8,12 @@ const box = new Sandbox();
 const commands = await commandHelp(box);
 box.remove();
 
-/** `$ sallyport logs -f web` and the like: what follows the command's name, up to the command it would run. */
+/** Matches a call such as `$ sallyport logs -f web`, with the arguments after the name of the command. */
 const CALLS = /\bsallyport ((?:-\S+ )*)([a-z]+(?:-[a-z]+)*)([^\n`|;#$]*)/g;
-/** Where a mistake is shown, together with what it is answered with. */
+/** Misspelled commands that the docs show together with their error. */
 const MISTAKES = new Set(["rnu"]);
 
-/** Lines that Sallyport prints, and the name that a host gives to the server. */
+/** Matches lines that Sallyport prints, and the server name that is passed to an MCP host. */
 const NOT_A_CALL = /^sallyport: .*$|(?<=\bmcp add (?:--transport http )?)sallyport\b/gm;
 
 function unknownIn(text: string): string[] {
@@ -37,8 +37,8 @@ function unknownIn(text: string): string[] {
 }
 
 for (const { path, text } of pages()) {
-  test(`${path} uses commands and options that there are`, () => {
-    // In prose `sallyport` can be a name; what is code stands in a block, an indented block or between backticks.
+  test(`the commands and options on ${path} exist`, () => {
+    // In prose, `sallyport` can be a name. Code is in a fenced or indented block, or between backticks.
     const code = [...text.matchAll(/^```[\s\S]*?^```$|^ {4}.*$|`[^`\n]+`/gm)].map(([part]) => part);
     const calls = code.filter((part) => /(^|[\s`$])sallyport /m.test(part) && !/^sallyport:/m.test(part));
     const unknown = calls.flatMap((part) => unknownIn(part.replaceAll(NOT_A_CALL, "")));

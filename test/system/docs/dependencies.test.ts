@@ -4,19 +4,19 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { pages, ROOT } from "./pages.ts";
 
-test("CONTRIBUTING.md says of every dependency why it is there, and of none that is not", () => {
+test("CONTRIBUTING.md lists exactly the dependencies of the package", () => {
   const text = pages().find(({ path }) => path === "CONTRIBUTING.md")?.text ?? "";
   const [, section = ""] = /^## Dependencies$([\s\S]*?)(?=^## |$(?![\s\S]))/m.exec(text) ?? [];
-  const told = [...section.matchAll(/`(@?[a-z][\w./-]*)`/g)].map(([, name]) => name as string);
+  const listed = [...section.matchAll(/`(@?[a-z][\w./-]*)`/g)].map(([, name]) => name as string);
   const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as Record<string, object>;
   const kinds = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"];
-  const there = new Set(kinds.flatMap((kind) => Object.keys(manifest[kind] ?? {})));
+  const declared = new Set(kinds.flatMap((kind) => Object.keys(manifest[kind] ?? {})));
   assert.deepEqual(
-    [...there].filter((name) => !told.includes(name)),
+    [...declared].filter((name) => !listed.includes(name)),
     [],
   );
   assert.deepEqual(
-    told.filter((name) => !there.has(name) && name !== "web/"),
+    listed.filter((name) => !declared.has(name) && name !== "web/"),
     [],
   );
 });

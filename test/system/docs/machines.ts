@@ -11,15 +11,15 @@ import { answers } from "./answers.ts";
 import { ROOT } from "./pages.ts";
 import type { Step } from "./steps.ts";
 
-/** A generous limit: it only decides how a failure looks. */
+/** The time limit for one step. It only turns a hanging step into a failure. */
 const LIMIT_MS = 120_000;
-/** They go on until somebody stops them; the next step comes when they have said what they say. */
-const STAYS = /\bsallyport (serve|worker|mcp --http|audit tail -f|screen --watch)\b/;
-/** They change nothing, so they are asked again until what is shown is there: a program takes its time to draw it. */
-const LOOKS = /^sallyport (screen|ps|logs|work|stats)\b/;
-/** Later steps of the page know the variable. */
+/** Commands that run until they are stopped. The next step starts when they have printed the expected output. */
+const LONG_RUNNING = /\bsallyport (serve|worker|mcp --http|audit tail -f|screen --watch)\b/;
+/** Commands without side effects. They are repeated until they print the expected output, which may take a moment. */
+const REPEATABLE = /^sallyport (screen|ps|logs|work|stats)\b/;
+/** An assignment of a command's output to a variable, which later steps of the page use. */
 const ASSIGNS = /^([A-Z]+)=\$\((.*)\)\s*(?:#.*)?$/;
-/** Addresses of the pages' machines and ports, which others may have here. */
+/** Addresses on the pages, which are replaced with free ones because they may be in use on this machine. */
 const FLEET = "nats://10.0.0.1:4222";
 const CONSOLE = "http://127.0.0.1:4180";
 
@@ -28,13 +28,13 @@ interface Outcome {
   code: number | null;
 }
 
-/** The machines of one page, each with a home and a workspace of its own, and no state of anybody else's. */
+/** The machines of one page, each with its own home directory, workspace and state folder. */
 export class Machines {
   readonly #folder = mkdtempSync(join(tmpdir(), "sallyport-transcript-"));
   readonly #bin = join(this.#folder, "bin");
   readonly #names = new Set<string>();
   readonly #variables: Record<string, string> = {};
-  readonly #staying: ChildProcess[] = [];
+  readonly #longRunning: ChildProcess[] = [];
   #fleet: NatsServer | null = null;
   #console = CONSOLE;
 
@@ -43,20 +43,20 @@ export class Machines {
     symlinkSync(join(ROOT, "node_modules/.bin/mcp-inspector"), join(this.#bin, "mcp-inspector"));
   }
 
-  /** What came of a step, if it was not what the page shows; null: it was. */
-  async wrong(step: Step): Promise<string | null> {
-    const here = { ...step, command: await this.#here(step.command) };
+  /** Runs a step. Returns its output when it differs from the one that the page shows, otherwise null. */
+  async mismatch(step: Step): Promise<string | null> {
+    const here = { ...step, command: await this.#withLocalAddresses(step.command) };
     const end = Date.now() + LIMIT_MS;
-    if (STAYS.test(here.command)) return this.#stays(here, end);
+    if (LONG_RUNNING.test(here.command)) return this.#startLongRunning(here, end);
     for (;;) {
-      const { output, code } = await this.#try(here);
-      if (isRight(here, { output, code })) return null;
-      if (!LOOKS.test(here.command) || Date.now() > end) return `${output}exit code ${code}`;
+      const { output, code } = await this.#runOrAssign(here);
+      if (isExpected(here, { output, code })) return null;
+      if (!REPEATABLE.test(here.command) || Date.now() > end) return `${output}exit code ${code}`;
       await pause(100);
     }
   }
 
-  async #here(command: string): Promise<string> {
+  async #withLocalAddresses(command: string): Promise<string> {
     if (command.includes(FLEET)) this.#fleet ??= await NatsServer.start();
     return command
       .replace(FLEET, this.#fleet?.url ?? FLEET)
@@ -65,7 +65,7 @@ export class Machines {
       .replace(/\bsallyport mcp --http \d+/, "sallyport mcp --http 0");
   }
 
-  async #try(step: Step): Promise<Outcome> {
+  async #runOrAssign(step: Step): Promise<Outcome> {
     const [, name, value] = ASSIGNS.exec(step.command) ?? [];
     if (!name || !value) return this.run(step);
     const { output, code } = await this.run({ ...step, command: value });
@@ -73,9 +73,9 @@ export class Machines {
     return { output: "", code };
   }
 
-  async #stays(step: Step, end: number): Promise<string | null> {
+  async #startLongRunning(step: Step, end: number): Promise<string | null> {
     const child = this.#spawn(step.machine, `exec env ${step.command}`);
-    this.#staying.push(child);
+    this.#longRunning.push(child);
     const output = collected(child);
     const expected = step.expected === null ? "…\n…" : `${step.expected.trimEnd()}\n…`;
     while (!answers(output.text, expected) && Date.now() < end && child.exitCode === null) await pause(20);
@@ -89,20 +89,20 @@ export class Machines {
     const timer = setTimeout(() => child.kill("SIGKILL"), LIMIT_MS);
     const [code] = await once(child, "close");
     clearTimeout(timer);
-    return { output: onTerminal ? lastSeen(output.text) : output.text, code };
+    return { output: onTerminal ? withoutErased(output.text) : output.text, code };
   }
 
   #spawn(machine: string, command: string): ChildProcess {
     return spawn("bash", ["-c", `exec 2>&1; ${command}`], {
-      ...this.#place(machine),
+      ...this.#surroundings(machine),
       stdio: ["ignore", "pipe", "ignore"],
     });
   }
 
   #spawnOnTerminal(machine: string, command: string): ChildProcess {
-    const { cwd, env } = this.#place(machine);
+    const { cwd, env } = this.#surroundings(machine);
     const line = 'stty cols 160 rows 30 -onlcr; exec bash -c "$STEP"';
-    // Its input stays open, or `script` would type an end of file.
+    // Stdin stays open, because `script` would type an end-of-file character when it is closed.
     return spawn("script", ["-qec", line, "/dev/null"], {
       cwd,
       env: { ...env, STEP: command, TERM: "xterm-256color", NO_COLOR: "1" },
@@ -110,7 +110,8 @@ export class Machines {
     });
   }
 
-  #place(machine: string): { cwd: string; env: NodeJS.ProcessEnv } {
+  /** Creates the home directory and workspace of a machine when they do not exist. */
+  #surroundings(machine: string): { cwd: string; env: NodeJS.ProcessEnv } {
     const home = join(this.#folder, `home${machine}`);
     const cwd = join(this.#folder, `project${machine}`);
     for (const each of [home, cwd]) mkdirSync(each, { recursive: true });
@@ -120,7 +121,7 @@ export class Machines {
   }
 
   async close(): Promise<void> {
-    for (const child of this.#staying) await killAndWait(child, "SIGTERM");
+    for (const child of this.#longRunning) await killAndWait(child, "SIGTERM");
     const command = "sallyport rm -f $(sallyport ps -aq)";
     for (const machine of this.#names) await this.run({ machine, command, onTerminal: false });
     await this.#fleet?.close();
@@ -128,14 +129,14 @@ export class Machines {
   }
 }
 
-/** With nothing shown, nothing may have gone wrong. */
-function isRight({ expected, onTerminal }: Step, { output, code }: Outcome): boolean {
+/** Reports whether a step succeeded: with the output that the page shows or, when it shows none, without an error. */
+function isExpected({ expected, onTerminal }: Step, { output, code }: Outcome): boolean {
   if (expected === null) return code === 0;
   return expected.trim() === "" ? !/^sallyport: /m.test(output) : answers(output, expected, onTerminal);
 }
 
-/** What a line showed before it was erased, such as how far something had got, is not there at the end. */
-function lastSeen(output: string): string {
+/** Removes text that the program erased from its line later, such as a progress message. */
+function withoutErased(output: string): string {
   const erase = "\x1b[K";
   return output
     .split("\n")

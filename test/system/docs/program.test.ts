@@ -23,7 +23,7 @@ function programOf(path: string, has: string): string {
   return samplesOf(path).find(({ language, text }) => language === "js" && text.includes(has))?.text ?? "";
 }
 
-test("README.md: its program prints what is shown below it", () => {
+test("the program in README.md prints the output shown below it", () => {
   const all = samplesOf("README.md");
   const at = all.findIndex(({ language }) => language === "ts");
   const [program, shown] = [all[at], all[at + 1]];
@@ -41,7 +41,7 @@ test("README.md: its program prints what is shown below it", () => {
   assert.equal(stdout, shown?.text, stderr);
 });
 
-test("docs/audit.md: its program finds an export whole, and the entry that was altered", async () => {
+test("the program in docs/audit.md accepts an intact export and names an altered entry", async () => {
   const fixture = new GatewayFixture();
   try {
     const gateway = await fixture.open();
@@ -52,8 +52,8 @@ test("docs/audit.md: its program finds an export whole, and the entry that was a
       writeFileSync(join(folder, "audit.ndjson"), exported);
       return spawnSync(process.execPath, ["check.js"], { cwd: folder, encoding: "utf8" });
     };
-    const whole = check(lines.join(""));
-    assert.equal(whole.status, 0, whole.stderr);
+    const intact = check(lines.join(""));
+    assert.equal(intact.status, 0, intact.stderr);
     const at = lines.findIndex((line) => line.includes("hello"));
     const altered = lines.with(at, lines[at]?.replace("hello", "hallo") ?? "");
     assert.match(check(altered.join("")).stderr, new RegExp(`Error: entry ${at + 1}$`, "m"));
@@ -62,7 +62,7 @@ test("docs/audit.md: its program finds an export whole, and the entry that was a
   }
 });
 
-test("docs/work-queue.md: its function knows a signature of ours, and no other", async () => {
+test("the function in docs/work-queue.md accepts only a valid, recent signature", async () => {
   const file = join(folder, "signature.js");
   writeFileSync(file, `${programOf("docs/work-queue.md", "isFromSallyport")}\nexport { isFromSallyport };\n`);
   const { isFromSallyport } = await import(pathToFileURL(file).href);

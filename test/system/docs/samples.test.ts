@@ -11,8 +11,8 @@ import { pages, ROOT, samples } from "./pages.ts";
 const folder = mkdtempSync(join(tmpdir(), "sallyport-docs-"));
 after(() => rmSync(folder, { recursive: true }));
 
-/** What the samples leave to the reader. */
-const READERS = `
+/** Declarations of the names that the samples use but do not define. */
+const DECLARATIONS = `
 import type { ApprovalRequest, Gateway, openGateway as open } from "sallyport";
 declare global {
   const gateway: Gateway;
@@ -24,17 +24,17 @@ declare global {
 }
 `;
 
-test("the TypeScript samples are right", () => {
+test("the TypeScript samples pass the type check", () => {
   const all = pages().flatMap(samples);
   for (const { language, page, line, text } of all) {
     if (language === "ts")
       writeFileSync(join(folder, `${page.replace(/\W/g, "-")}-${line}.ts`), `${text}\nexport {};\n`);
   }
-  writeFileSync(join(folder, "readers.d.ts"), READERS);
+  writeFileSync(join(folder, "declarations.d.ts"), DECLARATIONS);
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
   const compilerOptions = {
     noEmit: true,
-    // What a sample is about is often left unused.
+    // Samples often declare a value without using it.
     noUnusedLocals: false,
     typeRoots: [join(ROOT, "node_modules/@types")],
     paths: { sallyport: [join(ROOT, "src/index.ts")] },
@@ -77,7 +77,7 @@ function splitCommands(entries: object): ReturnType<typeof hostServers> {
   );
 }
 
-test("what the samples have MCP hosts start is a command line that there is", async () => {
+test("the samples for MCP hosts use a valid `sallyport mcp` command line", async () => {
   const box = new Sandbox();
   after(() => box.remove());
   const named = pages()
@@ -87,7 +87,7 @@ test("what the samples have MCP hosts start is a command line that there is", as
   assert.ok(named.length > 2);
   for (const { command, args } of named) {
     assert.match(command, /(^|\/)sallyport$/);
-    // A wrong option is reported even where help is asked for.
+    // An unknown option is an error even together with `--help`.
     const { stdout, stderr } = await box.run([...args, "--help"]);
     assert.match(stdout, /^Usage: sallyport mcp /m, stderr);
   }

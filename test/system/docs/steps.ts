@@ -1,17 +1,17 @@
 import type { Sample } from "./pages.ts";
 
-/** What is typed after `$ ` (or `worker$ `, on another machine), and below it what it answers. */
+/** A command after the prompt `$ ` (or `worker$ ` for another machine), and the output shown below it. */
 export interface Step {
   machine: string;
   command: string;
-  /** Null: the page shows nothing of it, and it only has to end well. */
+  /** The output that the page shows. Null when the page shows none and the command only has to succeed. */
   expected: string | null;
-  /** On one of 160 columns: tables have titles there, and are cut to it. */
+  /** Whether the command runs on a terminal with 160 columns, where tables have headings and are truncated. */
   onTerminal: boolean;
   line: number;
 }
 
-/** A block of a transcript, or of plain commands. */
+/** Reports whether a block is a transcript or a list of commands. */
 export function isRun({ language }: Sample): boolean {
   return language === "console" || language === "sh";
 }
@@ -51,7 +51,7 @@ export function hasCommands(text: string): boolean {
   return COMMAND.test(text);
 }
 
-/** Lines outside of blocks that Markdown shows as code, too. */
+/** Returns the indented lines outside of fenced blocks, which Markdown renders as code as well. */
 export function indentedLines(page: string): string[] {
   return page.replaceAll(/^```[\s\S]*?^```$/gm, "").match(/^ {4}\S.*$/gm) ?? [];
 }

@@ -18,14 +18,14 @@ after(async () => {
   await fixture.close();
 });
 
-/** `> NAME {INPUT}`, and below it what the model is told; an object may go over several lines. */
+/** Matches `> NAME {INPUT}` and the response below it, in which a JSON object may span several lines. */
 const CALL = /^> (\S+) (\{.*\})\n([\s\S]*)$/;
 
 for (const { path, text: page } of pages()) {
   const [, toolset] = /^docs\/toolset-(\w+)\.md$/.exec(path) ?? [];
   if (!toolset) continue;
   const shown = samples({ path, text: page }).filter(({ language }) => language === "text");
-  test(`${path}: its ${shown.length} calls answer as it shows`, async () => {
+  test(`the ${shown.length} tool calls on ${path} return the responses shown`, async () => {
     assert.ok(shown.length > 0);
     for (const { line, text } of shown) {
       const [, name = "", input = "", expected = ""] = CALL.exec(text) ?? [];

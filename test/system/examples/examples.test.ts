@@ -10,7 +10,7 @@ import type { Gateway } from "../../../src/gateway/gateway.ts";
 import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { ENTRY } from "../../fixtures/sallyport.ts";
 
-/** The models are scripts: what they say next depends only on how often they were asked. No network is used. */
+/** The models are stubs whose responses depend only on the number of requests. No network is used. */
 
 const fixture = new GatewayFixture();
 let gateway: Gateway;
@@ -22,14 +22,19 @@ after(() => fixture.close());
 
 const COMMAND = { command: "cat answer.txt", description: "Read the answer" };
 
-test("Anthropic's format: the model calls, is answered, and answers", async () => {
+test("the Anthropic example returns output, blocked commands and unknown tools as tool results", async () => {
   const seen: anthropic.Request[] = [];
   const text = await anthropic.converse(gateway, "bash", "What is the answer?", async (request) => {
     seen.push(structuredClone(request));
     if (seen.length > 1) return { stop_reason: "end_turn", content: [{ type: "text", text: "It is 42." }] };
     const calls = [
       { type: "tool_use" as const, id: "a", name: "Bash", input: COMMAND },
-      { type: "tool_use" as const, id: "b", name: "Bash", input: { command: "rm -rf /", description: "Harm" } },
+      {
+        type: "tool_use" as const,
+        id: "b",
+        name: "Bash",
+        input: { command: "rm -rf /", description: "Delete everything" },
+      },
       { type: "tool_use" as const, id: "c", name: "Nothing", input: {} },
     ];
     return { stop_reason: "tool_use", content: calls };
@@ -41,11 +46,11 @@ test("Anthropic's format: the model calls, is answered, and answers", async () =
   );
   const [first, second, third] = (seen[1]?.messages.at(-1)?.content ?? []) as anthropic.Block[];
   assert.deepEqual(first, { type: "tool_result", tool_use_id: "a", content: "42\n", is_error: false });
-  assert.ok(second?.type === "tool_result" && second.is_error && second.content.startsWith("CommandBlocked"));
+  assert.ok(second?.type === "tool_result" && second.is_error && second.content.startsWith("Blocked: "));
   assert.ok(third?.type === "tool_result" && third.is_error);
 });
 
-test("OpenAI's format: names without dots, arguments as JSON, and bad ones are answered", async () => {
+test("the OpenAI example uses names without dots and returns an error for invalid JSON arguments", async () => {
   const seen: openai.Request[] = [];
   const text = await openai.converse(gateway, "process", "What is the answer?", async (request) => {
     seen.push(structuredClone(request));
@@ -62,19 +67,19 @@ test("OpenAI's format: names without dots, arguments as JSON, and bad ones are a
   for (const { function: described } of seen[0]?.tools ?? []) assert.match(described.name, /^[a-zA-Z0-9_-]{1,64}$/);
   const [good, bad] = seen[1]?.messages.slice(-2) ?? [];
   assert.ok(good?.role === "tool" && JSON.parse(good.content).stdout_summary === "42\n");
-  assert.ok(bad?.role === "tool" && bad.content.startsWith("InvalidRequest"));
+  assert.ok(bad?.role === "tool" && bad.content.includes("[InvalidRequest]"));
 });
 
-test("the AI SDK's tools validate by their zod schema and execute", async () => {
+test("the tools of the AI SDK example validate their input, run commands and can be aborted", async () => {
   const made = aiSdkTools(gateway, "runner", (definition) => definition);
   const { run } = made;
   assert.ok(run);
   const input = (run.inputSchema as ZodType).parse({ command: "cat answer.txt", intent: "read the answer" });
   assert.match(await run.execute(input, {}), /"stdout":"42\\n"/);
-  assert.match(await run.execute(input, { abortSignal: AbortSignal.abort() }), /^Cancelled/);
+  assert.match(await run.execute(input, { abortSignal: AbortSignal.abort() }), /\[Cancelled\]/);
 });
 
-test("plain MCP: a host lists the tools of a server it started and calls them", async () => {
+test("the MCP example lists and calls the tools of a server that it starts", async () => {
   const env = { ...fixture.env, XDG_CONFIG_HOME: fixture.folder };
   const host = new McpHost([process.execPath, ENTRY, "mcp", "--workspace", fixture.workspace], env);
   await host.open();

@@ -16,12 +16,12 @@ import { fileURLToPath } from "node:url";
 import { stopZygotes } from "../../fixtures/processes.ts";
 
 export const REPOSITORY = fileURLToPath(new URL("../../..", import.meta.url));
-const PATIENCE_MS = 300_000;
-const NETWORK_TROUBLE = /ETIMEDOUT|ECONN|ENOTFOUND|EAI_AGAIN|ENETUNREACH|EIDLETIMEOUT/;
-/** What is on a machine without a compiler. */
+const TIMEOUT_MS = 300_000;
+const NETWORK_ERROR = /ETIMEDOUT|ECONN|ENOTFOUND|EAI_AGAIN|ENETUNREACH|EIDLETIMEOUT/;
+/** The programs on the PATH of the installed package: no compiler. */
 const PROGRAMS = ["sh", "bash", "env", "tar", "echo", "cat", "true"];
 
-/** A folder with nothing in it but the packed package and what that depends on, on a machine without a compiler. */
+/** A new project with the packed package and its dependencies, and a PATH without a compiler. */
 export class EmptyFolder {
   readonly folder = mkdtempSync(join(tmpdir(), "sallyport-pack-"));
   readonly project = join(this.folder, "project");
@@ -31,13 +31,13 @@ export class EmptyFolder {
 
   constructor() {
     for (const each of [this.project, this.#programs, join(this.folder, "home")]) mkdirSync(each);
-    for (const name of PROGRAMS) symlinkSync(place(name), join(this.#programs, name));
+    for (const name of PROGRAMS) symlinkSync(find(name), join(this.#programs, name));
     symlinkSync(process.execPath, join(this.#programs, "node"));
     writeFileSync(join(this.project, "package.json"), '{ "name": "project", "private": true, "type": "module" }');
     this.tarball = join(this.folder, pack(this.folder));
   }
 
-  /** The package's own folder, once it is installed. */
+  /** The folder of the installed package. */
   get package(): string {
     return join(this.project, "node_modules", "sallyport");
   }
@@ -47,29 +47,30 @@ export class EmptyFolder {
   }
 
   run(program: string, args: string[], env: NodeJS.ProcessEnv = this.env): SpawnSyncReturns<string> {
-    return spawnSync(program, args, { cwd: this.project, env, encoding: "utf8", timeout: PATIENCE_MS });
+    return spawnSync(program, args, { cwd: this.project, env, encoding: "utf8", timeout: TIMEOUT_MS });
   }
 
-  /** With npm where its registry answers; else what it would do is done by hand. */
+  /** Installs the package with npm when the registry is reachable, and otherwise by unpacking and linking. */
   install(online: boolean): void {
-    if (!online || !this.#installByNpm()) this.#installByHand();
+    if (!online || !this.#installWithNpm()) this.#installFromArchive();
   }
 
-  /** False: the registry did not answer in time after all. */
-  #installByNpm(): boolean {
+  /** Returns false when the registry did not respond. */
+  #installWithNpm(): boolean {
     const options = ["--no-audit", "--no-fund", "--prefer-offline", "--omit=optional", "--loglevel=error"];
-    const env = { ...process.env, PATH: this.#programs }; // it knows the way out, and what was fetched before
+    // The rest of the environment is inherited, because it may contain proxy settings and the location of npm's cache.
+    const env = { ...process.env, PATH: this.#programs };
     const { status, stdout, stderr } = this.run(process.execPath, [npm(), "install", ...options, this.tarball], env);
     if (status === 0) return true;
-    if (status !== null && !NETWORK_TROUBLE.test(stderr)) throw new Error(`npm install failed: ${stdout}${stderr}`);
+    if (status !== null && !NETWORK_ERROR.test(stderr)) throw new Error(`npm install failed: ${stdout}${stderr}`);
     rmSync(join(this.project, "node_modules"), { recursive: true, force: true });
     return false;
   }
 
-  #installByHand(): void {
+  #installFromArchive(): void {
     const modules = join(this.project, "node_modules");
     mkdirSync(this.package, { recursive: true });
-    // With the PATH of the tests: tar starts gzip, which the machine without a compiler does not have.
+    // Uses the PATH of the tests, because tar starts gzip, which is not among PROGRAMS.
     execFileSync("tar", ["-xzf", this.tarball, "--strip-components=1", "-C", this.package]);
     const { dependencies } = JSON.parse(readFileSync(join(this.package, "package.json"), "utf8"));
     for (const name of Object.keys(dependencies)) this.link(name);
@@ -77,7 +78,7 @@ export class EmptyFolder {
     symlinkSync("../sallyport/bin/sallyport.js", join(modules, ".bin", "sallyport"));
   }
 
-  /** A package of ours for the project. */
+  /** Links a package from the repository's node_modules into the project. */
   link(name: string): void {
     const target = join(this.project, "node_modules", name);
     mkdirSync(dirname(target), { recursive: true });
@@ -90,13 +91,13 @@ export class EmptyFolder {
   }
 }
 
-function place(program: string): string {
+function find(program: string): string {
   const found = ["/usr/bin", "/bin", "/usr/local/bin"].map((folder) => join(folder, program)).find(existsSync);
   if (!found) throw new Error(`${program} is not installed`);
   return found;
 }
 
-/** npm's own program, which may belong to another Node than the one that runs the tests. */
+/** Returns the path of npm's script. It may belong to another Node.js installation than the one that runs the tests. */
 export function npm(): string {
   const given = process.env.npm_execpath;
   if (given && existsSync(given)) return given;
@@ -104,7 +105,7 @@ export function npm(): string {
   return realpathSync(join(folders[0] ?? "/usr/bin", "npm"));
 }
 
-/** Packs what `npm run build` has left in dist, with a keeper of now. Returns the file's name. */
+/** Packs the current contents of dist/ and a newly built keeper. Returns the name of the archive. */
 function pack(folder: string): string {
   const tools: [string, string[]][] = [
     [process.execPath, [join(REPOSITORY, "native/install.js"), "--prebuilt"]],

@@ -9,9 +9,9 @@ import { zygotesOf } from "../../fixtures/processes.ts";
 import { EmptyFolder, npm, REPOSITORY } from "./empty-folder.ts";
 
 const skip = !existsSync(join(REPOSITORY, "dist/index.js"))
-  ? "needs dist: npm run build"
+  ? "dist/ is missing; run `npm run build`"
   : process.platform !== "linux" || process.arch !== "x64"
-    ? "the package is made on linux-x64"
+    ? "the package is built on linux-x64 only"
     : false;
 
 function tool(name: string, args: string[]) {
@@ -19,7 +19,7 @@ function tool(name: string, args: string[]) {
   return spawnSync(program, args, { cwd: REPOSITORY, encoding: "utf8", timeout: 300_000 });
 }
 
-async function registryAnswers(): Promise<boolean> {
+async function registryResponds(): Promise<boolean> {
   const registry = execFileSync(process.execPath, [npm(), "config", "get", "registry"], { encoding: "utf8" }).trim();
   try {
     return (await fetch(new URL("-/ping", registry), { signal: AbortSignal.timeout(5000) })).ok;
@@ -28,7 +28,7 @@ async function registryAnswers(): Promise<boolean> {
   }
 }
 
-/** Whether a program asks the kernel for an interpreter, which is how libraries are found. */
+/** Reports whether an ELF program is statically linked: it has no program header for a dynamic linker. */
 function isStatic(program: string): boolean {
   const elf = readFileSync(program);
   const [at, size, count] = [Number(elf.readBigUInt64LE(32)), elf.readUInt16LE(54), elf.readUInt16LE(56)];
@@ -41,11 +41,11 @@ suite("the package", { skip }, () => {
   let place: EmptyFolder;
   before(async () => {
     place = new EmptyFolder();
-    place.install(await registryAnswers());
+    place.install(await registryResponds());
   });
   after(() => place?.close());
 
-  test("holds what runs and nothing else", () => {
+  test("contains the program, the docs and the schema, and no tests or build files", () => {
     const names = execFileSync("tar", ["-tzf", place.tarball], { encoding: "utf8" }).trim().split("\n");
     const kinds = new Set(names.map((name) => name.split("/")[1]));
     const wanted = ["bin", "dist", "docs", "native", "schema", "package.json", "README.md", "LICENSE", "CHANGELOG.md"];
@@ -66,16 +66,16 @@ suite("the package", { skip }, () => {
     assert.equal(types.status, 0, types.stdout + types.stderr);
   });
 
-  test("brings a keeper that needs neither a compiler nor a C library nor an install script", () => {
+  test("contains a static keeper that runs without a compiler and without the install script", () => {
     const sallyport = join(place.project, "node_modules/.bin/sallyport");
     const built = join(place.package, "native/build");
     const keeper = join(place.package, "native/prebuilt/linux-x64/keeper");
     assert.ok(isStatic(keeper));
-    assert.ok(!isStatic(process.execPath), "the check itself works");
+    assert.ok(!isStatic(process.execPath), "Node.js itself is dynamically linked");
     rmSync(built, { recursive: true, force: true });
     const once = place.run(sallyport, ["run", "--", "echo", "hi"]);
     assert.deepEqual([once.stdout, once.status], ["hi\n", 0], once.stderr);
-    assert.equal(zygotesOf(place.state).length, 1, "the native executor ran it");
+    assert.equal(zygotesOf(place.state).length, 1, "the native executor did not run the command");
     const script = place.run(process.execPath, [join(place.package, "native/install.js")]);
     assert.deepEqual([script.status, script.stdout, script.stderr], [0, "", ""]);
     assert.deepEqual(readFileSync(join(built, "keeper")), readFileSync(keeper));
@@ -90,7 +90,7 @@ suite("the package", { skip }, () => {
     const text = `import { openGateway, type RunResult } from "sallyport";
 const gateway = await openGateway();
 const result: RunResult = await gateway.run({ command: "echo", args: ["typed"] });
-// @ts-expect-error a command is a text
+// @ts-expect-error a command is a string
 const wrong = () => gateway.run({ command: 5 });
 console.log(result.stdout, typeof wrong);
 await gateway.close();

@@ -11,7 +11,7 @@ import { until } from "../../fixtures/until.ts";
 
 const skip = NO_POSTGRES;
 const QUEUE = { queue: "ends", workflow: "onEnd" };
-const quiet = { info() {}, debug() {}, warn() {}, error() {} };
+const noLogger = { info() {}, debug() {}, warn() {}, error() {} };
 let postgres: Postgres;
 /** The arguments that the workflow received, by workflow id. */
 const ran: { id: string | undefined; item: { key: string; payload: { session_id: string; exit_code: number } } }[] = [];
@@ -19,7 +19,7 @@ const ran: { id: string | undefined; item: { key: string; payload: { session_id:
 before(async () => {
   if (skip) return;
   postgres = await Postgres.start();
-  DBOS.setConfig({ name: "tested", systemDatabaseUrl: postgres.url, logger: quiet });
+  DBOS.setConfig({ name: "tested", systemDatabaseUrl: postgres.url, logger: noLogger });
   DBOS.registerWorkflow(
     async (item: (typeof ran)[0]["item"]) => {
       ran.push({ id: DBOS.workflowID, item });
@@ -50,7 +50,7 @@ function fixture(databaseUrl = postgres.url) {
     queue,
     { dbos: { databaseUrl, ...QUEUE } },
     {
-      run: () => assert.fail("nothing is to be run"),
+      run: () => assert.fail("the dispatcher ran a command"),
       backoff: () => 50,
       dbosTimeoutMs: 20_000,
       onAttempt: (_, failure) => failure && failures.push(failure.why),
@@ -69,7 +69,7 @@ test("the end of a session starts one workflow, even when it is delivered twice"
   const first = fixture();
   first.dispatcher.start();
   first.queue.enqueue(ended("s1"));
-  await until("it is done", () => first.queue.count("done") === 1, 60_000);
+  await until("the work item is done", () => first.queue.count("done") === 1, 60_000);
   await until("the workflow has run", () => ran.length === 1, 60_000);
   assert.equal(ran[0]?.id, "exec_callback:s1");
   assert.deepEqual(ran[0]?.item.payload.exit_code, 3);
@@ -80,8 +80,8 @@ test("the end of a session starts one workflow, even when it is delivered twice"
   second.dispatcher.start();
   second.queue.enqueue(ended("s1"));
   second.queue.enqueue(ended("s2"));
-  await until("both are done", () => second.queue.count("done") === 2, 60_000);
-  await until("the other has run", () => ran.some(({ id }) => id === "exec_callback:s2"), 60_000);
+  await until("both work items are done", () => second.queue.count("done") === 2, 60_000);
+  await until("the second workflow has run", () => ran.some(({ id }) => id === "exec_callback:s2"), 60_000);
   assert.equal(ran.length, 2);
 });
 
@@ -90,11 +90,11 @@ test("retries while the database is unavailable and does not reveal its URL", { 
   await postgres.stop();
   dispatcher.start();
   queue.enqueue(ended("s3"));
-  await until("it failed once", () => failures.length > 0, 60_000);
+  await until("one delivery has failed", () => failures.length > 0, 60_000);
   assert.match(failures[0] ?? "", /^enqueuing in DBOS failed: /);
   for (const failure of failures) assert.ok(!failure.includes("tester@"), failure);
   await postgres.start();
-  await until("it is done", () => queue.count("done") === 1, 60_000);
+  await until("the work item is done", () => queue.count("done") === 1, 60_000);
   await until("the workflow has run", () => ran.some(({ id }) => id === "exec_callback:s3"), 60_000);
   assert.equal(ran.filter(({ id }) => id === "exec_callback:s3").length, 1);
 });
@@ -103,7 +103,7 @@ test("rejects a URL that is not a PostgreSQL database", () => {
   assert.throws(() => fixture("mysql://x"), /must contain the URL of a PostgreSQL database/);
 });
 
-test("names the missing package", () => {
+test("the error names the package that is not installed", () => {
   const hooks = `import { registerHooks } from "node:module";
     registerHooks({ resolve: (name, context, next) => {
       if (name.startsWith("@dbos-inc/")) throw new Error("not installed");

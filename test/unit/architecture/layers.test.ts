@@ -7,7 +7,7 @@ import { cyclesIn, folderOf, importsOf, ROOT, sourceFiles } from "./import-graph
 const PAGE = readFileSync(join(ROOT, "docs/architecture.md"), "utf8");
 /** The folders of src/ from top to bottom, from the table "Source layout" of docs/architecture.md. */
 const LAYERS = [...section("Source layout").matchAll(/^\| `src\/([a-z]+)\/` \|/gm)].map(([, folder]) => folder ?? "");
-/** Every file of these folders stands for itself: types and schemas, pure functions. */
+/** Folders of independent files (types, schemas, pure functions), each of which is an entry file. */
 const COLLECTIONS = new Set(["core", "text"]);
 const MOST_ENTRIES = 22;
 
@@ -19,14 +19,14 @@ test("docs/architecture.md lists every folder of src/ once", () => {
   assert.deepEqual([...LAYERS].sort(), folders.sort());
 });
 
-test("imports go down the list of folders, types included", () => {
+test("no file imports from a folder above its own, not even a type", () => {
   const upward = files.flatMap((file) =>
     (graph.get(file) ?? []).filter((target) => isUpward(file, target)).map((target) => `${file} -> ${target}`),
   );
   assert.deepEqual(upward, []);
 });
 
-test("an import against the order is found", () => {
+test("the check finds every form of import and detects an upward one", () => {
   assert.ok(isUpward("src/core/error.ts", "src/cli/main.ts"));
   assert.ok(!isUpward("src/cli/main.ts", "src/core/error.ts"));
   const text =
@@ -35,7 +35,7 @@ test("an import against the order is found", () => {
   assert.deepEqual(importsOf("src/core/x.ts", text), found);
 });
 
-test("no files import each other in a cycle, types included", () => {
+test("imports form no cycle, not even of types", () => {
   assert.deepEqual(cyclesIn(graph), []);
   const circle = new Map([
     ["a", ["b"]],
@@ -46,7 +46,7 @@ test("no files import each other in a cycle, types included", () => {
   assert.deepEqual(cyclesIn(circle), [["b", "c"]]);
 });
 
-test("nothing outside src/ is imported from src/, and nothing imports src/index.ts", () => {
+test("files of src/ import only files of src/, and none imports src/index.ts", () => {
   const strays = [...graph].flatMap(([file, targets]) =>
     targets
       .filter((target) => !target.startsWith("src/") || target === "src/index.ts")
@@ -55,7 +55,7 @@ test("nothing outside src/ is imported from src/, and nothing imports src/index.
   assert.deepEqual(strays, []);
 });
 
-test("tests import entry files: those that a file outside their own folder imports", () => {
+test("tests import only entry files, which files of other folders of src/ import too", () => {
   // Programs are entry files that nothing imports.
   const entries = new Set(["src/index.ts", "src/cli/main.ts"]);
   for (const [file, targets] of graph) {
@@ -69,7 +69,7 @@ test("tests import entry files: those that a file outside their own folder impor
   assert.deepEqual(inner, []);
 });
 
-test("no folder of src/ or native/ has more entries than a reader can take in", () => {
+test(`no folder of src/ or native/ has more than ${MOST_ENTRIES} entries`, () => {
   const folders = ["src", "native"].flatMap((root) =>
     readdirSync(join(ROOT, root), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isDirectory() && !/^native\/(build|prebuilt)/.test(join(root, entry.name)))
@@ -81,7 +81,7 @@ test("no folder of src/ or native/ has more entries than a reader can take in", 
   assert.deepEqual(crowded, []);
 });
 
-test("the files that docs/architecture.md names in its tables exist", () => {
+test("the files in the tables of docs/architecture.md exist", () => {
   const missing = [...section("Where to find things").matchAll(/^\| `([a-z]+\/(?:[a-z]+\/)?)` \| (.*) \|$/gm)].flatMap(
     ([, folder = "", cell = ""]) =>
       [...cell.matchAll(/`([\w/.-]+\.(?:ts|c))`/g)]
@@ -91,7 +91,7 @@ test("the files that docs/architecture.md names in its tables exist", () => {
   assert.deepEqual(missing, []);
 });
 
-test("the files on the path of one command exist", () => {
+test("the files that docs/architecture.md lists for the path of one command exist", () => {
   const paths = [...section("The path of one command").matchAll(/^\d+\. `([^`]+)`/gm)].map(([, path]) => path ?? "");
   assert.ok(paths.filter((path) => path.startsWith("src/")).length >= 10);
   assert.ok(paths.filter((path) => path.startsWith("native/")).length >= 8);
