@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { SallyportError } from "../core/error.ts";
 
-/** The output is complete on disk, but this process has no file descriptor left to read it. */
+/** Returns the error for a file that this process has no descriptor left to open. The file itself is intact. */
 export function outOfDescriptors(path: string): SallyportError {
   const message = `The file \`${path}\` cannot be read: this process has too many open files.`;
   return new SallyportError("ResourceLimitExceeded", message, [
@@ -12,12 +12,12 @@ export function outOfDescriptors(path: string): SallyportError {
 
 const CODES = new Set(["EMFILE", "ENFILE", "ENOMEM"]);
 
-/** Whether this process is out of descriptors or memory. Such an error says nothing about the file it concerns. */
+/** Reports whether this process is out of descriptors or memory. The error does not mean that the file is missing. */
 export function isFdExhaustion(error: unknown): boolean {
   return CODES.has((error as NodeJS.ErrnoException).code ?? "");
 }
 
-/** The content of a small file, or null if it cannot be read. Throws when descriptors are exhausted. */
+/** Returns the content of a small file, or null if it cannot be read. Throws when descriptors are exhausted. */
 export function readIfExists(path: string, encoding: "utf8" | "latin1" = "utf8"): string | null {
   try {
     return readFileSync(path, encoding);
@@ -27,7 +27,7 @@ export function readIfExists(path: string, encoding: "utf8" | "latin1" = "utf8")
   }
 }
 
-/** `keeper`: the subject of the message, such as "The keeper". */
+/** Returns the error for a keeper that cannot be started or reached. `keeper` is the subject, such as "The keeper". */
 export function keeperUnavailable(keeper: string, reason: string): SallyportError {
   return new SallyportError("KeeperUnavailable", `${keeper} could not be reached: ${reason}.`, [
     { action: "doctor", hint: "Run `sallyport doctor` to check the state folder and the keeper." },

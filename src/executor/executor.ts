@@ -5,9 +5,9 @@ import type { Execution, ExitOutcome } from "./execution.ts";
 import type { SessionData } from "./session-data.ts";
 
 export interface PeerQuery extends Omit<ListQuery, "agent" | "limit"> {
-  /** Undefined: every agent's sessions, if this gateway may see them. */
+  /** The agent whose sessions are listed. Undefined for all agents, where this gateway may see them. */
   agent: string | undefined;
-  /** The agent whose sessions are listed where those of every agent may not be seen. */
+  /** The agent whose sessions are listed where this gateway may not see those of all agents. */
   own: string;
   limit: number;
 }
@@ -15,7 +15,7 @@ export interface PeerQuery extends Omit<ListQuery, "agent" | "limit"> {
 export interface PeerListing {
   /** Newest first. */
   sessions: SessionInfo[];
-  /** There are older sessions than these. */
+  /** Whether there are older sessions. */
   more: boolean;
   total: number;
   /** Machines that did not respond. */
@@ -34,26 +34,25 @@ export interface PeerSessions {
 }
 
 /**
- * What an executor supports. Policy treats a command that cannot be confined as unconfined. Results have `warnings`
- * about missing abilities, and `sallyport doctor` lists them.
+ * The features that an executor supports. Results have warnings about the others, and `sallyport doctor` lists them.
  */
 export interface Abilities {
   readonly kind: "native" | "portable" | "fleet";
-  /** Applies a `SandboxSpec` in the kernel. Otherwise commands run with the gateway's rights. */
+  /** Whether it enforces a `SandboxSpec`. Otherwise commands run with the gateway's privileges. */
   readonly confines: boolean;
-  /** Commands, deadlines and capture continue without the gateway. */
+  /** Whether commands, deadlines and capture continue when the gateway exits. */
   readonly survives: boolean;
-  /** Ends every descendant. Otherwise those that can be found. */
+  /** Whether a kill ends every descendant, and not only those that can be found. */
   readonly exactTrees: boolean;
-  /** Enforces `LaunchLimits`. */
+  /** Whether it enforces `LaunchLimits`. */
   readonly limits: boolean;
-  /** Opens terminals. */
+  /** Whether it can open terminals. */
   readonly pty: boolean;
-  /** Runs commands on other machines, so the paths and programs of a request are not on this one. */
+  /** Whether commands run on other machines, so that the paths and programs of a request are not on this one. */
   readonly remote: boolean;
 }
 
-/** The row of a session that counts as running. */
+/** The database row of a session that is recorded as running. */
 export interface LiveSession {
   id: string;
   name: string;
@@ -61,11 +60,11 @@ export interface LiveSession {
   keeper_pid: number;
   created_ms: number;
   background: number;
-  /** 1: its main process has ended, and descendants still run. */
+  /** 1 when the main process has ended and descendants still run; otherwise 0. */
   lingering: number;
 }
 
-/** A session and, if known, the other machine that has it. */
+/** A session and, if it ran on another machine, the name of that machine. */
 export interface SessionRef {
   id: string;
   agent: string;
@@ -73,23 +72,23 @@ export interface SessionRef {
   host?: string | null;
 }
 
-/** Runs commands, on this machine or others. It does not depend on policy. */
+/** Runs commands on this machine or on others. It is independent of policy. */
 export interface Executor {
   readonly abilities: Abilities;
-  /** Missing if no other gateway uses the same machines. */
+  /** Undefined if no other gateway uses the same machines. */
   readonly peerSessions?: PeerSessions;
-  /** Reserves what one command needs, so that its launch is quick. */
+  /** Reserves a keeper for one command, so that its launch is quick. */
   prepare(): Promise<Slot>;
-  /** Reconnects to a running command. Null: it does not run, or that is not known yet. */
+  /** Reconnects to a running command. Resolves with null if it does not run or its state is not known yet. */
   attach(session: LiveSession): Promise<Execution | null>;
-  /** Updates what `lookUpExit` knows. Does nothing where the disk has all of it. */
+  /** Updates the data that `lookUpExit` uses. Does nothing if the command's files are on this machine. */
   refresh(live: () => LiveSession[]): Promise<void>;
   /**
-   * The outcome of a command that has no `Execution` here; null: as far as is known, it runs. `keeperNow` reads the
-   * keeper from its row again, because another keeper may have started the command in between.
+   * Returns the outcome of a command that has no `Execution` in this gateway, or null if it is believed to run.
+   * `keeperNow` reads the keeper's pid from the row again, because another keeper may have taken over the launch.
    */
   lookUpExit(session: LiveSession, keeperNow: () => number | undefined): ExitOutcome | null;
-  /** Access to the output and state of a command. */
+  /** Returns access to the output and state of a command. */
   data(session: SessionRef): SessionData;
   /** Removes all data of a finished command. */
   remove(id: string): void;
@@ -103,31 +102,31 @@ export interface Executor {
 /** A reservation for one command, made before anything is recorded about it. */
 export interface Slot {
   readonly keeperPid: number;
-  /** `onMoved` is called before another keeper is given the command. */
+  /** Launches the command. `onMoved` is called before the launch is retried with another keeper. */
   launch(spec: LaunchSpec, onMoved: (keeperPid: number) => void): Execution;
   /** Releases the reservation. Does nothing after the launch. */
   cancel(): void;
 }
 
-/** One warning for every result about what the executor does not support. */
+/** Returns the warning that every result has about features the executor does not support. */
 export function abilityNotes({ kind, confines, exactTrees, limits }: Abilities): string[] {
   if (kind !== "portable") return [];
   const lacks = [
-    ...(confines ? [] : ["the kernel does not confine it"]),
-    ...(limits ? [] : ["resource limits do not hold"]),
-    ...(exactTrees ? [] : ["a process that hides from its tree outlives it"]),
+    ...(confines ? [] : ["no sandbox"]),
+    ...(limits ? [] : ["no resource limits"]),
+    ...(exactTrees ? [] : ["detached processes may survive a kill"]),
   ];
-  return [`run by the portable executor: ${lacks.join(", ")} (see \`sallyport doctor\`)`];
+  return [`the command ran with the portable executor: ${lacks.join(", ")} (see \`sallyport doctor\`)`];
 }
 
-/** The limitations of the portable executor, for `sallyport doctor`. */
+/** Returns the limitations of the portable executor for `sallyport doctor`. */
 export function portableLimitations({ confines, exactTrees, limits, pty }: Abilities): string[] {
   return [
-    ...(confines ? [] : ["no kernel confinement, so what would run confined is asked about"]),
+    ...(confines ? [] : ["no sandbox, so commands that cannot be analyzed require approval"]),
     ...(limits ? [] : ["no resource limits"]),
-    ...(exactTrees ? [] : ["trees are ended as far as they can be found"]),
-    "all commands are lost if their one keeper is killed",
-    "no figures of what a command used",
+    ...(exactTrees ? [] : ["detached processes may survive a kill"]),
+    "all sessions are lost if the keeper is killed",
+    "no resource usage in results",
     ...(pty ? [] : ["no terminals (install the optional package @lydell/node-pty)"]),
   ];
 }

@@ -10,21 +10,21 @@ import type { SessionReader } from "./session-data.ts";
 const VARIABLE = "SALLYPORT_EXECUTOR";
 const PROBE_MS = 5000;
 
-/** The executor that runs commands here. */
+/** The executor that runs commands on this machine. */
 interface Selection {
   kind: "native" | "portable";
-  /** The environment names it. */
+  /** Whether an environment variable selects it. */
   asked: boolean;
-  /** Why the native executor was not selected, if the environment does not name one. */
+  /** Why the native executor is not available. Null if it is, or if an environment variable selects the executor. */
   reason: string | null;
 }
 
-/** Follows SALLYPORT_EXECUTOR; without it, selects the native executor if its keeper can run. */
+/** Selects the executor that SALLYPORT_EXECUTOR names or, without it, the native one if its keeper can run. */
 export function selectExecutor(state: string, env: NodeJS.ProcessEnv = process.env): Selection {
   const wanted = env[VARIABLE];
   if (wanted === "native" || wanted === "portable") return { kind: wanted, asked: true, reason: null };
   if (wanted) throw unknown(wanted);
-  // Naming a keeper asks for the native executor: a keeper that does not work must be reported.
+  // A configured keeper selects the native executor, so that a keeper that does not start is reported.
   if (env.SALLYPORT_KEEPER) return { kind: "native", asked: true, reason: null };
   const reason = nativeUnavailableReason(state, process.platform, keeperBinary());
   return { kind: reason === null ? "native" : "portable", asked: false, reason };
@@ -35,21 +35,24 @@ export function openExecutor(state: string, reader: SessionReader): Executor {
   return native ? new NativeExecutor(state, reader) : new KeeperExecutor(state, PORTABLE, reader);
 }
 
-/** Null: the keeper runs. It is only started if no keeper of this build has served this state folder before. */
+/**
+ * Returns why the native keeper cannot run, or null if it can. The keeper is started as a test only if no keeper of
+ * this build has served the state folder before.
+ */
 export function nativeUnavailableReason(state: string, platform: NodeJS.Platform, program: string): string | null {
-  if (platform !== "linux") return `the native keeper is for Linux, and this is ${platform}`;
+  if (platform !== "linux") return `the native keeper requires Linux, not ${platform}`;
   if (!existsSync(`${program}.id`)) return "the native keeper has not been built";
   try {
     if (program === keeperBinary() && existsSync(socketPath(state))) return null;
   } catch {
-    return null; // out of descriptors: the first start of a keeper reports it
+    return null; // out of descriptors; the first start of a keeper reports it
   }
   const { status, error } = spawnSync(program, ["--version"], { stdio: "ignore", env: {}, timeout: PROBE_MS });
   if (status === 0 || (error && OVERLOADED.has((error as NodeJS.ErrnoException).code ?? ""))) return null;
-  return `the native keeper does not run here (${error?.message ?? `exit code ${status}`})`;
+  return `the native keeper does not start (${error?.message ?? `exit code ${status}`})`;
 }
 
-/** Errors of a busy system, which say nothing about the keeper. */
+/** Errors of an overloaded system. They do not mean that the keeper is broken. */
 const OVERLOADED = new Set(["EMFILE", "ENFILE", "EAGAIN", "ENOMEM", "ETIMEDOUT"]);
 
 function unknown(wanted: string): SallyportError {

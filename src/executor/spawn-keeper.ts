@@ -4,8 +4,8 @@ import { type SpawnOptions, spawn } from "node:child_process";
 export const ALREADY_SERVED = 3;
 
 /**
- * Starts a keeper, which outlives this process. It is spawned as a child so that it is reaped if it ends first.
- * Resolves when the keeper writes to stdout; before that, its stderr is the reason for a failure.
+ * Starts a keeper, which outlives this process. It is spawned as a child so that it is reaped if it exits first.
+ * Resolves when the keeper writes to stdout. If it exits before that, its stderr is the reason.
  */
 export function spawnKeeper(
   argv: readonly [string, ...string[]],
@@ -15,7 +15,7 @@ export function spawnKeeper(
   return new Promise((resolve, reject) => {
     const [program, ...args] = argv;
     const child = spawn(program, args, { ...options, detached: true, stdio: ["ignore", "pipe", "pipe"] });
-    // Before the pipes are used: without free descriptors there are none, and an unhandled error ends this process.
+    // Handled before the pipes are used: without free descriptors there are none, and an unhandled error is fatal.
     child.once("error", (error) => reject(failure(error.message)));
     let stderr = "";
     child.stderr?.on("data", (chunk: Buffer) => {
@@ -29,7 +29,7 @@ export function spawnKeeper(
     });
     child.once("close", (code) => {
       if (code === ALREADY_SERVED) resolve();
-      else reject(failure(stderr.trim() || `it ended with code ${code}`));
+      else reject(failure(stderr.trim() || `it exited with code ${code}`));
     });
   });
 }

@@ -5,10 +5,10 @@ import type { RunRequest } from "../core/request.ts";
 import type { Network, Settings } from "../core/settings.ts";
 import { isWithin, nearestReal } from "./workspace.ts";
 
-/** What the kernel keeps a command from. */
+/** A named set of restrictions that the kernel enforces on a command. */
 export type Profile = "off" | "workspace-write" | "read-only" | "isolated";
 
-/** `read-only` and `isolated` each keep from something that the other does not. */
+/** The profiles that are stricter than each profile. `read-only` and `isolated` restrict different things. */
 export const STRICTER: Record<Profile, readonly Profile[]> = {
   off: ["workspace-write", "read-only", "isolated"],
   "workspace-write": ["read-only", "isolated"],
@@ -16,11 +16,11 @@ export const STRICTER: Record<Profile, readonly Profile[]> = {
   isolated: [],
 };
 
-/** What holds a command, as far as it can differ from request to request. */
+/** The part of a sandbox that a request can change. */
 export interface Access {
   profile: Profile;
   network: Network;
-  /** Absolute, links followed: where it may write besides its temporary folder. Of no meaning with `off`. */
+  /** The resolved paths that the command can write to, in addition to its temporary directory. Unused with `off`. */
   writable: readonly string[];
 }
 
@@ -29,13 +29,13 @@ export interface BasePaths {
   home: string;
 }
 
-/** `~` is the gateway's home; what is relative lies in the workspace. */
+/** Expands `~` to the gateway's home directory and resolves relative paths in the workspace. */
 export function expandPath(path: string, { workspace, home }: BasePaths): string {
   if (path === "~" || path.startsWith("~/")) return join(home || homedir(), path.slice(1));
   return path.startsWith("/") ? path : join(workspace, path);
 }
 
-/** As configured. What does not exist cannot be written to yet; it is taken up when it is there. */
+/** Returns the configured access. Writable paths that do not exist are left out until they are created. */
 export function configuredAccess(settings: Settings, places: BasePaths, ofRepository: readonly string[]): Access {
   const { sandbox: profile, network } = settings;
   if (profile === "read-only") return { profile, network, writable: [] };
@@ -48,7 +48,9 @@ export function configuredAccess(settings: Settings, places: BasePaths, ofReposi
 
 type AccessRequest = Pick<RunRequest, "sandbox" | "network" | "writable">;
 
-/** As a request wants them; what it does not mention is as configured. Throws for what no approval gives. */
+/**
+ * Returns the requested access, with configured values for omitted fields. Throws for a path that no approval allows.
+ */
 export function requestedAccess(
   { sandbox, network, writable = [] }: AccessRequest,
   {

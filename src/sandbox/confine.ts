@@ -10,23 +10,23 @@ import { type SandboxPlan, SandboxPlanner } from "./sandbox.ts";
 import { commandUser, environmentAsUser } from "./user.ts";
 import { resolveInWorkspace, type Scope, workspaceScope } from "./workspace.ts";
 
-/** What an agent's commands are confined to: made once per configuration, not per request. */
+/** The restrictions on all commands of an agent. Created once per configuration. */
 export interface Confinement {
   scope: Scope;
-  /** A snapshot of the gateway's own environment, as the user who runs commands; nobody changes it afterwards. */
+  /** An immutable snapshot of the gateway's environment, adapted to the user that commands run as. */
   parentEnv: Readonly<Environment>;
-  /** The same for a command with a temporary folder of its own. */
+  /** The same for commands with a private temporary directory. */
   privateEnv: Readonly<Environment>;
   envRules: EnvironmentRules;
   limits: LaunchLimits;
   planner: SandboxPlanner;
 }
 
-/** The part of a request that says where and with what a command runs, checked and settled. Bound by an approval. */
+/** The resolved paths, environment, limits and sandbox of one request. An approval is bound to them. */
 export interface Confined {
   cwd: string;
   logFile: string | null;
-  /** The keeper opens `cwd` and `logFile` beneath it; null where paths may lead anywhere. */
+  /** The folder beneath which the keeper opens `cwd` and `logFile`. Null when the scope is `anywhere`. */
   root: string | null;
   env: Environment;
   limits: LaunchLimits;
@@ -37,12 +37,12 @@ interface ConfinementContext {
   workspace: string;
   agent: string;
   state: string;
-  /** Sallyport's own folders: its state and the operator's configuration. */
+  /** The state folder and the operator's configuration folder. */
   keepOut: readonly string[];
   parentEnv: Readonly<Environment>;
-  /** Commands run on other machines. */
+  /** Whether commands run on other machines. */
   remote?: boolean;
-  /** What there is to confine with; null: the executor cannot. */
+  /** The sandbox features of this machine. Returns null when the executor cannot sandbox commands. */
   capabilities: () => SandboxCapabilities | null;
 }
 
@@ -76,7 +76,7 @@ export function createConfinement(settings: Settings, context: ConfinementContex
   };
 }
 
-/** From what was asked to what is given. Throws PathOutOfScope, WorkdirNotFound or InvalidRequest. */
+/** Resolves a request against its confinement. Throws PathOutOfScope, WorkdirNotFound or InvalidRequest. */
 export function confine(request: RunRequest, confinement: Confinement): Confined {
   const { scope, parentEnv, privateEnv, envRules, limits, planner } = confinement;
   const sandbox = planner.prepare(request);

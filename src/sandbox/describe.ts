@@ -1,62 +1,62 @@
-/** What keeps a command in bounds, as text. */
-
 import { shownLine } from "../text/visible.ts";
 import { networkText } from "./access.ts";
 import type { SandboxPlan } from "./sandbox.ts";
 import type { SandboxSnapshot } from "./snapshot.ts";
 
-/** `workspace-write`, `isolated, network off`: what `inspect` and `list` show. */
+/** Returns a short name of a sandbox, such as `workspace-write` or `isolated, network off`. */
 export function sandboxLabel({ profile, network }: Pick<SandboxSnapshot, "profile" | "network">): string {
   return network === "on" ? profile : `${profile}, ${networkText(network)}`;
 }
 
-/** As a person who is asked reads it, and what their yes is bound to (promise 2). */
+/** Describes a sandbox to the approver. The approval is bound to this text (invariant 2). */
 export function confinementText({ access, spec, unavailable }: SandboxPlan): string {
   const { profile, network } = access;
-  const user = spec?.user ? `as user ${spec.user.uid}` : "with your own rights";
-  if (unavailable) return `none, since nothing here can confine it: it runs ${user}`;
+  const user = spec?.user ? `as user ${spec.user.uid}` : "with your privileges";
+  if (unavailable) return `none, because this machine cannot sandbox commands: runs ${user}`;
   if (profile === "off") {
     const net = network === "on" ? "" : `; ${networkText(network)}`;
-    return `none: it runs ${user}${net}`;
+    return `none: runs ${user}${net}`;
   }
-  const places = [...access.writable, ...(spec?.temporary ? ["its temporary folder"] : [])];
-  const writes = places.length === 0 ? "writes nothing" : `writes only to ${places.join(", ")}`;
-  return [`${profile}: it ${writes}`, networkText(network), ...(spec?.user ? [`runs ${user}`] : [])].join("; ");
+  const paths = [...access.writable, ...(spec?.temporary ? ["its temporary directory"] : [])];
+  const writes = paths.length === 0 ? "cannot write files" : `can write only to ${paths.join(", ")}`;
+  return [`${profile}: ${writes}`, networkText(network), ...(spec?.user ? [`runs ${user}`] : [])].join("; ");
 }
 
-/** By the names the keeper gives them. */
+/** Descriptions of unsupported features, by the keeper's names for them. */
 const UNSUPPORTED: Record<string, string> = {
-  landlock: "this kernel has no Landlock, so mounts alone keep files",
-  truncate: "files outside can be cut short (needs Landlock ABI 3)",
-  "ioctl-dev": "devices can be controlled (needs Landlock ABI 5)",
-  "scope-abstract": "abstract sockets of others can be reached (needs Landlock ABI 6)",
-  "scope-signals": "other processes of the user can be signalled (needs Landlock ABI 6)",
-  ports: "TCP ports are not limited (needs Landlock ABI 4)",
-  udp: "UDP is let through for names, to any port",
-  mounts: "no mount namespace, so protected paths in the workspace can be written and what is denied within it read",
-  metadata: "no mount namespace, so owners, permissions and times of files outside can be changed",
-  "denied-later": "a denied path within the workspace does not exist yet and is not held back if it appears",
-  namespaces: "not all namespaces could be had",
-  "net-namespace": "no network namespace, so there is no loopback either",
+  landlock: "without Landlock, only mounts and permissions protect files",
+  truncate: "truncating files outside the writable paths is not prevented (requires Landlock ABI 3)",
+  "ioctl-dev": "ioctl calls on devices are not restricted (requires Landlock ABI 5)",
+  "scope-abstract": "connections to abstract Unix sockets are not restricted (requires Landlock ABI 6)",
+  "scope-signals": "signals to other processes of the user are not restricted (requires Landlock ABI 6)",
+  ports: "TCP ports are not restricted (requires Landlock ABI 4)",
+  udp: "UDP, which DNS needs, is not restricted to port 53",
+  mounts: "without a mount namespace, protected and denied paths in the workspace are not protected",
+  metadata: "without a mount namespace, changing the owner, mode and times of other files is not prevented",
+  "denied-later": "a denied path in the workspace does not exist yet and is not protected if the command creates it",
+  namespaces: "some namespaces could not be created",
+  "net-namespace": "without a network namespace, there is no loopback interface",
   seccomp: "system calls are not filtered",
 };
 
-/** One line, however many there are. */
+/** Returns one warning for all sandbox features that are not supported. */
 export function unsupportedWarning(gaps: readonly string[]): string {
   const parts = gaps.map((gap) => UNSUPPORTED[gap] ?? gap);
-  return `sandbox: not all of it holds here: ${parts.join("; ")}. \`sallyport doctor\` says how to get there.`;
+  return `sandbox: not fully supported on this machine: ${parts.join("; ")} (see \`sallyport doctor\`)`;
 }
 
 export function unavailableWarning(): string {
-  return "sandbox: nothing here can confine the command, so it ran with your own rights. `sallyport doctor` says why.";
+  return "sandbox: not supported on this machine; the command ran with your privileges (see `sallyport doctor`)";
 }
 
-/** Made while the command ran: nothing could be put over what was not there. */
+/**
+ * Returns the warning for protected paths created during the run: a path that does not exist cannot be mounted over.
+ */
 export function newProtectedPathsWarning(paths: readonly string[]): string {
   const shown = paths.slice(0, 5).map(shownLine).join(", ");
-  return `sandbox: ${shown} came to be while it ran, and may run something later: look at it before you use it there.`;
+  return `sandbox: the command created ${shown}, which other programs may execute outside the sandbox; inspect it before use`;
 }
 
 export function rootWarning(): string {
-  return "sandbox: commands run as root; name an ordinary user in the operator's configuration (`user`, docs/sandbox.md).";
+  return "sandbox: commands run as root; set `user` in the operator's configuration to an unprivileged user (see docs/sandbox.md)";
 }

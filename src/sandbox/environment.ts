@@ -1,29 +1,27 @@
 import { SallyportError } from "../core/error.ts";
 import { compileGlob } from "../text/glob.ts";
 
-/**
- * Variables that are more than data: which of them a command does not inherit, and which a caller may not give.
- * A pattern is a name in which `*` stands for anything. Why each group exists is part of the answer when one is refused.
- */
+/** A group of variables that change how programs behave or give access to something, and how they are handled. */
 interface NameGroup {
   id: "shell" | "loader" | "interpreter" | "tool" | "build" | "socket" | "screen" | "secret";
-  /** Completes "`NAME` …". */
+  /** The reason given when a caller's variable is rejected. Completes "`NAME` …". */
   why: string;
-  /** Whether it is taken out of the inherited environment. */
+  /** Whether commands inherit the variables from the gateway. */
   inherited: "dropped" | "kept";
-  /** What happens when a caller gives one. `harmless-only`: values that run nothing, such as `cat`, are fine. */
+  /** Whether a caller can set the variables. `harmless-only` accepts only values that run nothing, such as `cat`. */
   given: "refused" | "harmless-only" | "allowed";
-  /** `never`: no pass list lifts it. `by-name`: a pattern does not, the exact name does. */
+  /** How `env.pass` can allow the variables: not at all, by the exact name only, or also by a pattern. */
   pass: "never" | "by-name" | "by-pattern";
+  /** Names and patterns, in which `*` matches any text. */
   names: readonly string[];
 }
 
 const list = (text: string): string[] => text.split(/\s+/).filter(Boolean);
 
-/** Values of a pager or an editor that do nothing: agents set them to keep programs from waiting for a person. */
+/** Values for a pager or an editor that run nothing. Agents set them so that programs do not wait for input. */
 const HARMLESS_VALUES: ReadonlySet<string> = new Set(["", "cat", "true", ":", "/bin/cat", "/bin/true"]);
 
-/** In order of precedence: the first group that has a name decides about it. */
+/** The groups in order of precedence: the first group that contains a name applies. */
 export const NAME_GROUPS: readonly NameGroup[] = [
   {
     id: "shell",
@@ -120,14 +118,14 @@ export const NAME_GROUPS: readonly NameGroup[] = [
   },
 ];
 
-/** Names the patterns above would take that are known to be harmless. */
+/** Harmless names that the patterns above would match. */
 export const HARMLESS_NAMES: ReadonlySet<string> = new Set(
   list(`PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE PYTHONIOENCODING PYTHONUTF8 PYTHONHASHSEED PYTHONFAULTHANDLER
     PYTHONNOUSERSITE PYTHONSAFEPATH PYTHONOPTIMIZE PYTHONVERBOSE PYTHONDEVMODE PYTHONASYNCIODEBUG PYTHONTRACEMALLOC
     PYTHONLEGACYWINDOWSSTDIO PYTHONCOERCECLOCALE PYTHONWARNDEFAULTENCODING MAX_TOKENS`),
 );
 
-/** What a caller cannot override: the system, the policy or Sallyport itself relies on them (seeded by the gateway). */
+/** Variables that a caller cannot override, because the system, the policy or Sallyport relies on their values. */
 export const PROTECTED_NAMES: readonly string[] = list(
   `SALLYPORT_* ENABLE_EXECUTE PATH HOME USER LOGNAME SHELL PWD OLDPWD UID EUID PPID XDG_CONFIG_HOME XDG_STATE_HOME
    XDG_CONFIG_DIRS XDG_RUNTIME_DIR`,
@@ -135,7 +133,7 @@ export const PROTECTED_NAMES: readonly string[] = list(
 
 export type Environment = Record<string, string>;
 
-/** The operator's say about names: `pass` lets through, `block` keeps out and wins. `*` stands for anything. */
+/** The operator's `env` settings: `pass` allows names, and `block` takes precedence over it. `*` matches any text. */
 export interface EnvironmentRules {
   pass: readonly string[];
   block: readonly string[];
@@ -147,18 +145,18 @@ const GROUPS = NAME_GROUPS.map((group) => ({
 }));
 
 const PROTECTED = nameMatcher(PROTECTED_NAMES);
-/** npm reads its settings in upper and lower case, with dashes as well as underscores. */
+/** npm accepts these names in any case, with dashes or underscores. */
 const NPM = /^npm_config_/i;
-/** A password within an address, as in postgres://me:secret@host. */
+/** A URL with a password, such as postgres://me:secret@host. */
 const URL_WITH_PASSWORD = /[a-z][a-z0-9+.-]*:\/\/[^\s/@:]*:[^\s/@]+@/i;
 
 interface NameMatcher {
   has(name: string): boolean;
-  /** Ignores the patterns: only names that are listed without a wildcard. */
+  /** Reports whether the list contains the name itself, not a pattern that matches it. */
   hasExactly(name: string): boolean;
 }
 
-/** Variable names in which `*` stands for any text; exact names are looked up in a set. */
+/** Compiles a list of variable names and patterns. Exact names are looked up in a set. */
 function nameMatcher(patterns: readonly string[], { ignoreCase = false } = {}): NameMatcher {
   const fold = (name: string) => (ignoreCase ? name.toUpperCase() : name);
   const exact = new Set(patterns.filter((pattern) => !pattern.includes("*")).map(fold));
@@ -174,21 +172,21 @@ function nameMatcher(patterns: readonly string[], { ignoreCase = false } = {}): 
   };
 }
 
-/** The group a name belongs to; null for an ordinary variable. */
+/** Returns the group of a name, or null for an ordinary variable. */
 function groupOf(name: string): NameGroup | null {
   if (HARMLESS_NAMES.has(name)) return null;
   const read = npmNormalized(name);
   return GROUPS.find(({ names }) => names.has(read))?.group ?? null;
 }
 
-/** npm's settings have many spellings. */
+/** Returns the spelling of an npm setting that the groups use. Other names are unchanged. */
 function npmNormalized(name: string): string {
   return NPM.test(name) ? name.toLowerCase().replaceAll("-", "_") : name;
 }
 
 interface VariableFilter {
   inherits(name: string, value: string): boolean;
-  /** Why a caller may not give it; null: fine. */
+  /** Returns why a caller cannot set the variable, or null when it can. */
   refuses(name: string, value: string): string | null;
 }
 
@@ -222,7 +220,7 @@ interface Prepared {
   inherited: Environment;
 }
 
-/** One per parent and rules, both of which stay as they are: a changed configuration brings new rules. */
+/** A cache by rules and parent environment, neither of which changes: a new configuration has new rules. */
 const prepared = new WeakMap<EnvironmentRules, WeakMap<Readonly<Environment>, Prepared>>();
 
 function prepare(parent: Readonly<Environment>, rules: EnvironmentRules): Prepared {
@@ -242,8 +240,8 @@ function prepare(parent: Readonly<Environment>, rules: EnvironmentRules): Prepar
 }
 
 /**
- * The environment a command gets: the parent's without secrets, loader hooks and doors to other powers, and on top of
- * it what the caller gave. With nothing given the very same object comes back each time: the executor encodes it once.
+ * Returns the environment of a command: the parent's without secrets, loader hooks and sockets, plus the variables that
+ * the caller set. Without any, it returns the same object each time, which the executor encodes only once.
  */
 export function sanitizeEnvironment(
   parent: Readonly<Environment>,
@@ -265,8 +263,8 @@ export function sanitizeEnvironment(
 const USUAL_PATH = "/usr/local/bin:/usr/bin:/bin";
 
 /**
- * An empty or relative entry, or no PATH at all, leads bash to the working directory: a file that an agent put there
- * would run in place of the program that was judged.
+ * Removes empty and relative entries from PATH, and sets it if it is missing. Otherwise bash would search the working
+ * directory, where an agent's file could run in place of the program that was checked.
  */
 export function withFixedPath(env: Readonly<Environment>): Environment {
   const entries = (env.PATH ?? "").split(":").filter((entry) => entry.startsWith("/"));

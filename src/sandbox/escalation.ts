@@ -7,14 +7,14 @@ import type { Access, Profile } from "./access.ts";
 import { networkText } from "./access.ts";
 import { isWithin } from "./workspace.ts";
 
-/** In what a request asks for more than is configured. Each needs a person's word. */
+/** Access that a request asks for beyond the configured sandbox. Each escalation requires approval. */
 export type Escalation =
   | { rule: "sandbox-off" }
   | { rule: "sandbox-isolation" }
   | { rule: "sandbox-write"; paths: readonly string[] }
   | { rule: "sandbox-network"; network: Network };
 
-/** `lifted`: protected paths that it asks to write. */
+/** Returns the escalations of a request. `lifted` contains the protected paths that it requests to write. */
 export function escalationsOf(asked: Access, configured: Access, lifted: readonly string[]): Escalation[] {
   const found: Escalation[] = [];
   if (asked.profile === "off") {
@@ -34,7 +34,7 @@ export function escalationsOf(asked: Access, configured: Access, lifted: readonl
   return found;
 }
 
-/** Why a request that asks for more than is configured needs a person. */
+/** Returns the reason why an escalation requires approval. */
 export function escalationReason(escalation: Escalation): Reason {
   return { rule: escalation.rule, ...escalationText(escalation), span: null };
 }
@@ -43,30 +43,30 @@ function escalationText(escalation: Escalation): Pick<Reason, "message" | "sugge
   switch (escalation.rule) {
     case "sandbox-off":
       return {
-        message: "It asks to run without the sandbox.",
-        suggestion: "Leave `sandbox` out; if it must write to one more place, ask for that alone with `writable`.",
+        message: "Requests to run without the sandbox.",
+        suggestion: "Omit `sandbox`. To write to another path, request only that path with `writable`.",
       };
     case "sandbox-isolation":
       return {
-        message: "It asks to leave the isolation that is configured here.",
-        suggestion: "Leave `sandbox` out.",
+        message: "Requests to run without the configured isolation.",
+        suggestion: "Omit `sandbox`.",
       };
     case "sandbox-write":
       return {
-        message: `It asks to write to ${escalation.paths.join(", ")}.`,
-        suggestion: "Write in the workspace or in $TMPDIR.",
+        message: `Requests write access to ${escalation.paths.join(", ")}.`,
+        suggestion: "Write to the workspace or $TMPDIR.",
       };
     case "sandbox-network":
       return {
-        message: `It asks for more of the network than is configured here: ${networkText(escalation.network)}.`,
-        suggestion: "Leave `network` out.",
+        message: `Requests more network access than configured: ${networkText(escalation.network)}.`,
+        suggestion: "Omit `network`.",
       };
   }
 }
 
 /**
- * The keeper writes a command's log from outside the sandbox, with whatever the command prints: no log goes where the
- * command itself could not write, or it would be a way round (promise 7).
+ * Throws if the log file is in a denied path. The keeper writes the command's output to it from outside the sandbox, so
+ * the command could otherwise write to paths that the sandbox denies (invariant 7).
  */
 export function assertLogPath(logFile: string, { spec }: { spec: SandboxSpec | null }): void {
   if (!spec?.denied.some((place) => isWithin(logFile, place))) return;
@@ -78,7 +78,7 @@ export function assertLogPath(logFile: string, { spec }: { spec: SandboxSpec | n
 
 interface Log {
   logFile?: string | null;
-  /** The session's: nobody can name a file after it beforehand, so one that is named so is Sallyport's own. */
+  /** The session's id. It cannot be predicted, so Sallyport itself chose a log file with this name. */
   id?: string;
 }
 
@@ -88,8 +88,8 @@ interface Strictness {
 }
 
 /**
- * In what a log asks for more than is configured: a path that stays read-only, anything where nothing is written, and
- * with an allowlist any file, since a redirection to it would be asked about as well.
+ * Returns the escalation of a log file, if it is one: a protected path, a path that a read-only command cannot write,
+ * and with an allowlist any file, because a redirection to it would require approval too.
  */
 export function logEscalations(
   { logFile, id }: Log,

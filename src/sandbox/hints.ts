@@ -1,6 +1,6 @@
 /**
- * Whether the sandbox was what stopped a command, from what it said last. Nobody can know for certain: the same words
- * come from a file's own permissions, so each hint calls itself likely and tells what to ask for.
+ * Hints for commands that the sandbox probably stopped, derived from the end of their stderr. They are not certain,
+ * because a file's own permissions cause the same errors. Each hint names the access to request.
  */
 import { accessSync, constants } from "node:fs";
 import { join, resolve } from "node:path";
@@ -10,35 +10,38 @@ import { protectedPathOf } from "./protected-paths.ts";
 import type { SandboxSnapshot } from "./snapshot.ts";
 import { isWithin, nearestReal } from "./workspace.ts";
 
-/** What no confined command may do, by how programs complain about it. */
+/** Operations that the sandbox always denies, by the error messages of programs. */
 const BLOCKED_CALLS: readonly [complaint: RegExp, why: string][] = [
   [
     /no new privileges|effective uid is not 0|must be setuid/i,
-    "no confined command gains privileges (sudo, su, setuid programs)",
+    "sandboxed commands cannot gain privileges (sudo, su, setuid programs)",
   ],
   [
     /\bunshare\b|\bsetns\b|user namespace|CLONE_NEW|namespaces?\b.*not permitted/i,
-    "no confined command makes namespaces (unshare, containers)",
+    "sandboxed commands cannot create namespaces (unshare, containers)",
   ],
   [
     /\bu?mount\b.*(?:permission denied|not permitted|must be superuser|only root)/i,
-    "no confined command mounts anything",
+    "sandboxed commands cannot mount file systems",
   ],
-  [/\bptrace\b|PTRACE_/i, "a confined command traces only its own processes"],
-  [/\bperf_event|\bbpf\b|BPF_/i, "tracing the kernel is refused (perf, bpf)"],
-  [/\bio_uring/i, "io_uring is refused"],
-  [/\bmknod\b/i, "no confined command makes devices"],
-  [/\bkill\b.*(?:not permitted|EPERM)/i, "a confined command signals only its own processes"],
+  [/\bptrace\b|PTRACE_/i, "sandboxed commands can trace only their own processes"],
+  [/\bperf_event|\bbpf\b|BPF_/i, "sandboxed commands cannot trace the kernel (perf, bpf)"],
+  [/\bio_uring/i, "sandboxed commands cannot use io_uring"],
+  [/\bmknod\b/i, "sandboxed commands cannot create device nodes"],
+  [/\bkill\b.*(?:not permitted|EPERM)/i, "sandboxed commands can signal only their own processes"],
 ];
+
+/** How to run a command that the sandbox never allows, whichever paths are requested. */
+const REQUEST_OFF = 'request `sandbox: "off"`, which requires approval';
 
 const REFUSED_CALL =
   /not permitted|permission denied|\bE(?:PERM|ACCES)\b|no new privileges|must be|function not implemented|only root/i;
 
-/** Null: nothing points to a refused system call. */
+/** Explains a denied system call. Returns null when the line does not report one. */
 function blockedCall(line: string): string | null {
   if (!REFUSED_CALL.test(line)) return null;
   const why = BLOCKED_CALLS.find(([complaint]) => complaint.test(line))?.[1];
-  return why === undefined ? null : `${why}; only \`sandbox: "off"\` lifts that, with a person's approval`;
+  return why === undefined ? null : `${why}; ${REQUEST_OFF}`;
 }
 
 const MAX_HINTS = 3;
@@ -46,7 +49,7 @@ const MAX_LINES = 400;
 const MAX_TEXT = 64 << 10;
 const MAX_LINE = 2000;
 
-/** As the C library, Node, Python, Go and Rust write it. */
+/** The wording of the C library, Node, Python, Go and Rust. */
 const REFUSED =
   /permission denied|operation not permitted|read-only file system|resource busy|\bE(?:ACCES|PERM|ROFS|BUSY)\b/i;
 const NO_NETWORK =
@@ -55,11 +58,11 @@ const NO_NETWORK =
 interface HintContext {
   sandbox: SandboxSnapshot;
   cwd: string;
-  /** Of the gateway. */
+  /** The gateway's home directory. */
   home: string;
 }
 
-/** What probably was the matter, the last first; empty: nothing points to the sandbox. */
+/** Returns hints for the errors on stderr that the sandbox probably caused, latest first. */
 export function sandboxHints(stderr: string, context: HintContext): string[] {
   if (context.sandbox.profile === "off" && context.sandbox.network === "on") return [];
   const found = new Set<string>();
@@ -67,7 +70,7 @@ export function sandboxHints(stderr: string, context: HintContext): string[] {
   for (const line of lines) {
     if (found.size >= MAX_HINTS) break;
     const hint = line.length > MAX_LINE ? null : hintForLine(line, context);
-    if (hint !== null) found.add(`sandbox, likely cause: ${hint}`);
+    if (hint !== null) found.add(`probably denied by the sandbox: ${hint}`);
   }
   return [...found];
 }
@@ -75,8 +78,8 @@ export function sandboxHints(stderr: string, context: HintContext): string[] {
 function hintForLine(line: string, context: HintContext): string | null {
   const { network, profile } = context.sandbox;
   if (network !== "on" && NO_NETWORK.test(line)) {
-    const reach = network === "off" ? "this command has no network" : "this command reaches only the listed TCP ports";
-    return `${reach}; ask for \`network: "on"\``;
+    const reach = network === "off" ? "the network is off" : "only the listed TCP ports are allowed";
+    return `${reach}; request \`network: "on"\``;
   }
   if (profile === "off") return null;
   const call = blockedCall(line);
@@ -90,13 +93,13 @@ function hintForLine(line: string, context: HintContext): string | null {
   return null;
 }
 
-/** Quoted texts, and words that look like a path; relative ones from where the command started. */
+/** Returns the possible paths in a line: quoted texts, and words that look like a path. Relative ones are resolved. */
 function pathsIn(line: string, cwd: string): string[] {
   const quoted = [...line.matchAll(/['"`‘“]([^'"`’”]{1,1024})['"`’”]/g)].map(([, text = ""]) => text);
   const words = line
     .split(/[\s:,;()[\]=]+/)
     .filter((word) => /^(?:\/|\.{1,2}\/|\.[a-z])/i.test(word) || word.includes("/"));
-  // As shells write it: `bash: line 1: NAME: Permission denied`.
+  // The format of shells is `bash: line 1: NAME: Permission denied`.
   const named = /([^:]{1,1024}): [^:]+$/.exec(line)?.[1]?.trim() ?? "";
   return [named, ...quoted.filter((text) => !text.includes("\n")), ...words]
     .map((text) => text.replace(/^['"`‘“]+|['"`’”.]+$/g, ""))
@@ -109,23 +112,23 @@ function pathHint(path: string, { sandbox, home }: HintContext): string | null {
   const roots = [...sandbox.writable, ...(sandbox.temporary === null ? [] : [sandbox.temporary])];
   const denied = [...sandbox.denied, ...maskedPaths(process.env), ...DENIED_IN_HOME.map((name) => join(home, name))];
   if (denied.some((one) => isWithin(path, one))) {
-    return `${shown} is masked for every sandboxed command; to access it, request \`sandbox: "off"\`, which requires approval`;
+    return `${shown} is masked for every sandboxed command; ${REQUEST_OFF}`;
   }
   const root = roots.find((one) => isWithin(path, one));
   if (root !== undefined) {
     const protectedPath = protectedPathOf(path, root);
     return protectedPath === null
       ? null
-      : `${shownLine(protectedPath)} stays read-only, since it runs later in a person's hands; ask for \`writable: ["${shownLine(protectedPath)}"]\``;
+      : `${shownLine(protectedPath)} is a protected path; request \`writable: ["${shownLine(protectedPath)}"]\``;
   }
   const { real } = nearestReal(path);
-  // What we may not write either is not the sandbox's doing.
+  // A path that the gateway cannot write either is not denied by the sandbox.
   if (sandbox.user === null && !isWritable(real)) return null;
   if (sandbox.profile === "read-only") {
-    return `a read-only command cannot write to ${shown}; ask for \`sandbox: "workspace-write"\``;
+    return `a read-only command cannot write to ${shown}; request \`sandbox: "workspace-write"\``;
   }
   const ask = real === "/" ? `\`sandbox: "off"\`` : `\`writable: ["${shownLine(real)}"]\``;
-  return `writing to ${shown}, outside the workspace; use the workspace or $TMPDIR, or ask for ${ask}`;
+  return `${shown} is outside the workspace; write to the workspace or $TMPDIR, or request ${ask}`;
 }
 
 function isWritable(path: string): boolean {

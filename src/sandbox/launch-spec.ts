@@ -10,27 +10,27 @@ import type { Environment } from "./environment.ts";
 
 const DEFAULT_SIZE: TerminalSize = { columns: 120, rows: 30 };
 
-/** What the screen is rebuilt as, whatever terminal the gateway itself was started from. */
+/** The type of terminal that the screen is rendered as, regardless of the gateway's own terminal. */
 const TERM = "xterm-256color";
 
-/** What of a launch depends on whether it is on a terminal. */
+/** The fields of a launch that depend on whether the command runs on a terminal. */
 type TerminalSettings = Pick<LaunchSpec, "pty" | "stdin" | "capture" | "env">;
 
-/** `auto` is settled by whoever knows what the command runs; here it means no. */
+/** Returns the terminal settings of a request. The gateway resolves `pty: "auto"` earlier; here it means false. */
 function terminalSettings(request: RunRequest, env: Environment): TerminalSettings {
   const { stdin = "none", capture = "apart" } = request;
   if (request.pty !== true) return { pty: null, stdin, capture, env };
   if (typeof stdin === "object") throw stdinOnTerminal();
   return {
     pty: request.size ?? DEFAULT_SIZE,
-    // Both sides are the terminal; this is what is left where none can be had.
+    // These apply if no terminal is available. Otherwise the terminal is both stdin and output.
     stdin: "open",
     capture: "merged",
     env: terminalEnvironment(env, request.env ?? {}),
   };
 }
 
-/** Its size is the terminal's to tell, not that of variables inherited from another one. */
+/** Sets TERM and removes the size of the gateway's terminal, unless the caller set these variables. */
 function terminalEnvironment(env: Environment, given: Readonly<Environment>): Environment {
   const { LINES: _lines, COLUMNS: _columns, ...rest } = env;
   return { ...rest, TERM, ...pick(given, ["TERM", "LINES", "COLUMNS"]) };
@@ -55,7 +55,7 @@ const DEFAULT_GRACE_MS = 5000;
 const DEFAULT_TIMEOUT_MS = 60_000;
 const TITLE_LENGTH = 200;
 
-/** The bash that runs shell text, by its full path: never one an agent's PATH leads to (promise 2). */
+/** Returns the full path of bash. The PATH of a request is not searched, since an agent can set it (invariant 2). */
 function findShell(path: string | undefined): string {
   const others = (path ?? "").split(delimiter).filter((folder) => folder.startsWith("/"));
   for (const folder of ["/bin", "/usr/bin", "/usr/local/bin", ...others]) {
@@ -63,7 +63,7 @@ function findShell(path: string | undefined): string {
       accessSync(join(folder, "bash"), constants.X_OK);
       return join(folder, "bash");
     } catch {
-      // not here
+      // Try the next folder.
     }
   }
   throw new SallyportError("CommandNotFound", "`bash` was not found. It is required to run shell text.", [
@@ -71,13 +71,13 @@ function findShell(path: string | undefined): string {
   ]);
 }
 
-/** Looked for when first needed: a machine without bash can still run programs directly. */
+/** The path of bash, found on first use: a machine without bash can still run programs directly. */
 let shell: string | null = null;
 
 function program(request: RunRequest): Pick<LaunchSpec, "file" | "argv"> {
   if (request.args) return { file: request.command, argv: [request.command, ...request.args] };
   shell ??= findShell(process.env.PATH);
-  // `--`: a text that starts with a dash is text, not options.
+  // `--` prevents bash from parsing a text that starts with a dash as options.
   return { file: shell, argv: ["bash", "-c", "--", request.command] };
 }
 
@@ -93,7 +93,7 @@ function timeoutOf(request: RunRequest, { timeouts }: Pick<Settings, "timeouts">
   ]);
 }
 
-/** From what was asked, and where and with what it may run, to exactly what will run. */
+/** Resolves a request and its confinement to the exact launch. */
 export function launchSpec(
   request: RunRequest,
   { env, cwd, root, logFile, limits, sandbox }: Confined,

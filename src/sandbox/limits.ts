@@ -4,14 +4,17 @@ import type { Settings } from "../core/settings.ts";
 import { DEFAULTS } from "../core/settings.ts";
 import { formatSize } from "../text/format.ts";
 
-/** What the configuration says of one command. A limit that somebody chose is kept exactly, the default one loosely. */
+/** Returns the configured limits of one command. A process limit other than the default is enforced exactly. */
 export function configuredLimits({ limits }: Pick<Settings, "limits">): LaunchLimits {
   const { processes, openFiles, fileSize, cpu, memoryBytes, diskBytes } = limits;
   const exactProcesses = processes !== DEFAULTS.limits.processes;
   return { processes, exactProcesses, openFiles, fileSize, cpu, memoryBytes, diskBytes };
 }
 
-/** A request can only tighten (promise 7). The same object where it asks for nothing. */
+/**
+ * Applies requested limits, which can only tighten the configured ones (invariant 7). Returns the same object without
+ * any.
+ */
 export function tightenLimits(configured: LaunchLimits, asked: RunRequest["limits"]): LaunchLimits {
   if (!asked) return configured;
   return {
@@ -34,7 +37,7 @@ interface ReducedLimit {
   given: number;
 }
 
-/** Where less is given than was asked for. */
+/** Returns the limits that are lower than requested. */
 export function reducedLimits(asked: RunRequest["limits"], given: LaunchLimits): ReducedLimit[] {
   return (["cpu", "memoryBytes", "processes"] as const).flatMap((limit) => {
     const [wanted, got] = [asked?.[limit], given[limit]];
@@ -42,8 +45,8 @@ export function reducedLimits(asked: RunRequest["limits"], given: LaunchLimits):
   });
 }
 
-/** For a request that asked for more than is configured. */
+/** Returns the warning for a requested limit that exceeds the configured one. */
 export function reducedLimitWarning({ limit, asked, given }: ReducedLimit): string {
   const shown = limit === "memoryBytes" ? formatSize : String;
-  return `limits.${limit} is ${shown(given)} here, not the ${shown(asked)} that were asked for`;
+  return `\`limits.${limit}\` was reduced from ${shown(asked)} to ${shown(given)}, the configured maximum`;
 }

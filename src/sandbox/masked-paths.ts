@@ -3,9 +3,10 @@ import { basename, dirname, isAbsolute, join } from "node:path";
 import { nearestReal } from "./workspace.ts";
 
 /**
- * Where those listen who run what they are told to, or act with a person's powers: service managers and message buses,
- * multiplexers, screens, key agents. Whoever may connect there is out of the sandbox (promise 7). Reading is not the
- * matter, so they need no rules, which would have to follow every change in folders as busy as /tmp.
+ * Sockets of programs that run commands or act with the user's privileges for their clients: container daemons, service
+ * managers, message buses, terminal multiplexers, X servers. A command that connects to one can leave the sandbox
+ * (invariant 7). Reading these paths is harmless, so they are masked by mounts only: Landlock rules would have to
+ * follow every change in busy folders such as /tmp.
  */
 const LISTENERS = [
   "/run/docker.sock",
@@ -29,10 +30,10 @@ const LISTENERS = [
   "/tmp/.ICE-unix",
 ];
 
-/** Everybody's secrets. They are always there, so that hiding them is enough. */
+/** System-wide secrets. They always exist, so masking them is sufficient. */
 const SECRETS = ["/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers.d"];
 
-/** By where they are: the kernel puts something over a place, not over a link to it. */
+/** Returns the paths to mask, with links resolved, because a mount covers the target and not the link. */
 export function maskedPaths(
   env: Readonly<Record<string, string | undefined>>,
   uid = process.getuid?.() ?? 0,
@@ -59,7 +60,7 @@ function realPath(path: string): string {
 
 const words = (text: string): string[] => text.split(/\s+/).filter(Boolean);
 
-/** Whoever reads these can act as the person they belong to. */
+/** Credentials with which a reader can act as the user. */
 const CREDENTIALS =
   words(`.ssh .gnupg .aws .azure .config/gcloud .config/doctl .kube .netrc .authinfo .authinfo.gpg .npmrc
   .yarnrc.yml .pypirc .git-credentials .config/git/credentials .config/gh .config/glab-cli .config/hub .docker
@@ -67,30 +68,30 @@ const CREDENTIALS =
   .cargo/credentials.toml .gem/credentials .config/op .config/rclone .s3cfg .boto .pgpass .my.cnf .local/share/keyrings
   .local/share/kwalletd .claude/.credentials.json .codex/auth.json .gemini/oauth_creds.json`);
 
-/** Passwords are typed in the wrong place every day. */
+/** Histories, which may contain passwords that were typed at the wrong prompt. */
 const HISTORIES = words(`.bash_history .zsh_history .zhistory .histfile .sh_history .ksh_history .history
   .local/share/fish/fish_history .python_history .node_repl_history .irb_history .psql_history .mysql_history
   .sqlite_history .rediscli_history .lesshst`);
 
-/** Cookies are as good as passwords. */
+/** Browser profiles, whose cookies grant the same access as passwords. */
 const BROWSERS =
   words(`.mozilla .librewolf .thunderbird .config/google-chrome .config/google-chrome-beta .config/chromium
   .config/BraveSoftware .config/microsoft-edge .config/vivaldi .config/opera snap/firefox snap/chromium
   .var/app/org.mozilla.firefox .var/app/com.google.Chrome .var/app/org.chromium.Chromium`);
 
-/** What of a home no confined command reads, wherever that home is. */
+/** Paths in a home directory that are denied to all sandboxed commands. */
 export const DENIED_IN_HOME: readonly string[] = [...CREDENTIALS, ...HISTORIES, ...BROWSERS];
 
 interface DenyInput {
-  /** Of the gateway and, where commands run as another, of that user. */
+  /** The home directories of the gateway's user and of the user that commands run as. */
   homes: readonly string[];
-  /** Sallyport's own folders: the state and the operator's configuration (promise 7). */
+  /** The state folder and the operator's configuration folder (invariant 7). */
   keepOut: readonly string[];
-  /** What the operator and the workspace add. */
+  /** The paths in `denied` of the operator's and the workspace's configuration. */
   added: readonly string[];
 }
 
-/** Everything that is denied, by where it is or would be. Once per configuration: it follows links. */
+/** Returns all denied paths, resolved as far as they exist. Called once per configuration, because it follows links. */
 export function deniedPaths({ homes, keepOut, added }: DenyInput): string[] {
   const named = [
     ...keepOut,
@@ -103,7 +104,7 @@ export function deniedPaths({ homes, keepOut, added }: DenyInput): string[] {
   return withoutNested([...new Set(named.flatMap((path) => realPaths(path, folders)))]);
 }
 
-/** The name itself, and where it leads if it is a link: taking away one alone would leave the other. */
+/** Returns the path and, if it is a link, also its target: denying one would leave the other accessible. */
 function realPaths(path: string, folders: Map<string, string>): string[] {
   const name = join(realFolder(dirname(path), folders), basename(path));
   try {
@@ -115,7 +116,7 @@ function realPaths(path: string, folders: Map<string, string>): string[] {
   }
 }
 
-/** Where a folder is or would be. `known`: those that were looked for before. */
+/** Resolves a folder as far as it exists. `known` caches the results. */
 function realFolder(folder: string, known: Map<string, string>): string {
   let real = known.get(folder);
   if (real !== undefined) return real;
@@ -128,16 +129,16 @@ function realFolder(folder: string, known: Map<string, string>): string {
   return real;
 }
 
-/** Most are, and a look takes less than a failed attempt to follow. */
+/** Reports whether a path does not exist, as most do not. lstat is cheaper than a realpath that fails. */
 function isMissing(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) === undefined;
   } catch {
-    return false; // not to be looked at
+    return false; // a parent folder cannot be searched
   }
 }
 
-/** What lies in another denied folder needs no mention of its own. */
+/** Removes paths that are inside another path of the list. */
 function withoutNested(paths: string[]): string[] {
   const all = new Set(paths);
   return paths.filter((path) => {

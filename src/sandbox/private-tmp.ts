@@ -20,16 +20,16 @@ import { join } from "node:path";
 import { SallyportError } from "../core/error.ts";
 import { sha256 } from "../storage/sha256.ts";
 
-/** Whose temporary folder it is. Commands of one agent in one workspace share that anyway, so they share this too. */
+/** Identifies a private temporary directory. All commands of an agent in a workspace share one. */
 export interface PrivateTmpOwner {
   state: string;
   workspace: string;
   agent: string;
-  /** The ordinary user commands run as; null: ours. */
+  /** The user that commands run as. Null when it is the gateway's own. */
   user: { uid: number; gid: number } | null;
 }
 
-/** Holds the path of the state folder; when that is gone, so may be all that is here. */
+/** A file with the path of the state folder. When that folder has been removed, the directories here can be too. */
 const MARKER = "state";
 
 function baseFolder(): string {
@@ -40,17 +40,17 @@ function digest(text: string): string {
   return sha256(text).slice(0, 12);
 }
 
-/** Where it is; made by `ensurePrivateFolder`. */
+/** Returns the path of a private temporary directory. `ensurePrivateTmp` creates it. */
 export function privateTmpPath({ state, workspace, agent, user }: PrivateTmpOwner): string {
   return join(baseFolder(), digest(state), digest(`${workspace}\0${agent}\0${user?.uid ?? ""}`));
 }
 
 /**
- * Makes it where it is missing. Anybody may make names in /tmp, so what is found there must be ours: a folder somebody
- * else put in its place would be theirs to read.
+ * Creates a private temporary directory if it is missing. Any user can create files in /tmp, so the owner of an
+ * existing directory is checked: another user could read a directory that they own.
  */
 export function ensurePrivateTmp(path: string, { state, user }: PrivateTmpOwner): void {
-  // Whoever runs commands has to pass; only the innermost folder is for them to look into.
+  // The user that runs commands must be able to traverse the parents, but to list only the innermost directory.
   const passing = user === null ? 0o700 : 0o711;
   const stateTmp = join(path, "..");
   for (const folder of [join(stateTmp, ".."), stateTmp]) ensureFolder(folder, passing);
@@ -61,7 +61,7 @@ export function ensurePrivateTmp(path: string, { state, user }: PrivateTmpOwner)
   utimesSync(path, now, now);
 }
 
-/** Whole or not at all: others that clean up take half a path for that of a state folder which is gone. */
+/** Writes the marker atomically: another gateway would take a partial path for a state folder that was removed. */
 function writeMarker(stateTmp: string, state: string): void {
   const marker = join(stateTmp, MARKER);
   if (readOrNull(marker) === state) return;
@@ -79,7 +79,7 @@ function ensureFolder(folder: string, mode: number, owner?: number): void {
   const found = lstatSync(folder);
   const ours = found.uid === process.getuid?.() || found.uid === owner;
   if (!found.isDirectory() || !ours) throw unusable(folder, "it belongs to another user");
-  // Of several gateways one may have a user to let through and another none: the wider holds, and gives away only names.
+  // Gateways with and without another `user` share the parents. The wider mode stays; it does not allow listing.
   if ((found.mode & 0o777 & ~0o711) !== 0 || (found.mode & mode) !== mode) chmodSync(folder, mode);
 }
 
@@ -89,7 +89,7 @@ function unusable(folder: string, why: string): SallyportError {
   ]);
 }
 
-/** Removes what belongs to state folders that are gone, and of this one what nobody has used for a while. */
+/** Removes the directories of state folders that no longer exist, and unused directories of this one. */
 export function cleanPrivateTmps(state: string, { unusedMs, live }: { unusedMs: number; live: boolean }): void {
   for (const name of entriesOf(baseFolder())) {
     const stateTmp = join(baseFolder(), name);
@@ -120,7 +120,7 @@ function readOrNull(file: string): string | null {
   }
 }
 
-/** Where programs put what they may lose. Those that ask $XDG_CACHE_HOME (pip, uv, go, deno …) need no line of their own. */
+/** Variables that set cache folders. Programs that use $XDG_CACHE_HOME (pip, uv, go, deno …) need no entry. */
 const CACHES: Readonly<Record<string, string>> = {
   XDG_CACHE_HOME: "cache",
   npm_config_cache: "cache/npm",
@@ -133,8 +133,9 @@ const CACHES: Readonly<Record<string, string>> = {
 };
 
 /**
- * A home is not theirs to write to, so commands get a temporary folder and caches of their own. Never a person's caches:
- * what a command puts there would run later, unconfined. `kept`: names the operator lets through as they are.
+ * Returns variables that move temporary files and caches to the private directory, since commands cannot write to the
+ * home directory. The user's own caches are not writable, because their contents run later outside the sandbox.
+ * `kept` lists the names that the operator passes through unchanged.
  */
 export function privateTmpVariables(folder: string, kept: readonly string[]): Record<string, string> {
   const all: Record<string, string> = { TMPDIR: folder, TMP: folder, TEMP: folder, TMUX_TMPDIR: folder };
@@ -145,15 +146,15 @@ export function privateTmpVariables(folder: string, kept: readonly string[]): Re
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 /**
- * Removes a folder and what is in it. Each name is reached through the descriptor of the folder above, so that a folder
- * swapped for a link meanwhile is not followed: what is removed here was written by commands nobody trusts.
+ * Removes a folder recursively. Each entry is reached through the descriptor of its parent, so that a folder which an
+ * untrusted command replaces by a link in the meantime is not followed.
  */
 function removeTree(path: string): void {
   try {
     emptyFolder(path);
     rmdirSync(path);
   } catch {
-    // In use, or gone already: there is a next time.
+    // The folder is in use or already removed; the next cleanup tries again.
   }
 }
 

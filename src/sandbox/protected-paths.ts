@@ -2,36 +2,38 @@ import { lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 /**
- * Files of a workspace that run, or make something run, later and outside: in an editor, an agent or a shell that a
- * person opens there. What a build or a test runner reads is not among them: changing that is an agent's work.
+ * Paths in a workspace that are executed later outside the sandbox, by an editor, an agent or a shell that a person
+ * starts there. Files of builds and test runners are not among them, because agents are expected to change those.
  */
 const CONFIGURATION_PATHS = `sallyport.json .vscode .idea .cursor .zed .fleet .windsurf .claude .codex .gemini .mcp.json
   .gitconfig .bashrc .bash_profile .bash_login .bash_logout .profile .zshrc .zshenv .zprofile .zlogin .config/fish
   .config/autostart .config/systemd .local/bin .local/share/applications`.split(/\s+/);
 
-/** Of a repository: git runs the first, takes commands from the next two, and looks for all three where the last says. */
+/**
+ * Protected paths of a repository: hooks, configuration that can contain commands, and the pointer to their location.
+ */
 const REPOSITORY_PATHS = ["hooks", "config", "config.worktree", "commondir"];
-/** Of a linked worktree's own part of its repository. */
+/** Protected paths of a linked worktree's folder in its repository. */
 const WORKTREE_PATHS = ["commondir", "gitdir", "config.worktree"];
 
-/** Submodules may have submodules; nobody nests them deeper. */
+/** The maximum nesting of submodules that is searched. */
 const MAX_MODULE_DEPTH = 4;
 const MAX_MODULES = 200;
 
 interface ProtectedPaths {
-  /** To be left as they are, whether they exist or not. */
+  /** Paths that stay read-only, whether they exist or not. */
   readOnly: string[];
-  /** Of a repository that lies elsewhere, what git has to write for a commit in this worktree. */
+  /** Folders of a repository outside the workspace that git writes to when it commits in this linked worktree. */
   writable: string[];
 }
 
-/** What within a workspace stays read-only although the rest may be written. */
+/** Returns the protected paths of a workspace. */
 export function protectedPaths(workspace: string): ProtectedPaths {
   const readOnly = CONFIGURATION_PATHS.map((name) => join(workspace, name));
   const git = join(workspace, ".git");
   const kind = lstatSync(git, { throwIfNoEntry: false });
   if (!kind?.isDirectory()) {
-    // A file that names the repository: pointed elsewhere, it would bring hooks of the agent's choice.
+    // A `.git` file names the repository. An agent that changed it could choose the hooks that git runs.
     const { own, shared } = (kind?.isFile() && worktreeOf(git)) || { own: [], shared: [] };
     const worktreePaths = own.flatMap((folder) => WORKTREE_PATHS.map((name) => join(folder, name)));
     return { readOnly: [...readOnly, git, ...worktreePaths], writable: [...own, ...shared] };
@@ -41,7 +43,7 @@ export function protectedPaths(workspace: string): ProtectedPaths {
   return { readOnly: [...readOnly, ...repositoryPaths], writable: [] };
 }
 
-/** The protected path of a writable folder that a path belongs to, by its name alone; null: none. */
+/** Returns the protected path in `root` that contains a path, compared by name only, or null if there is none. */
 export function protectedPathOf(path: string, root: string): string | null {
   const within = path.slice(root.length + 1);
   // Git writes a file by renaming `NAME.lock` over it.
@@ -52,7 +54,7 @@ export function protectedPathOf(path: string, root: string): string | null {
   return name === undefined ? null : join(root, name);
 }
 
-/** Repositories of submodules, which lie in that of the whole. */
+/** Returns the repositories of submodules, which are folders in the main repository. */
 function modulesIn(folder: string, depth: number): string[] {
   if (depth >= MAX_MODULE_DEPTH) return [];
   let names: string[];
@@ -63,7 +65,7 @@ function modulesIn(folder: string, depth: number): string[] {
   }
   const found = names.slice(0, MAX_MODULES).flatMap((name) => {
     const place = join(folder, name);
-    // A name with a slash in it is a folder on the way to the repository.
+    // The name of a submodule may contain slashes, so this may be a parent folder of a repository.
     const below = isRepository(place)
       ? [place, ...modulesIn(join(place, "modules"), depth + 1)]
       : modulesIn(place, depth + 1);
@@ -77,8 +79,9 @@ function isRepository(folder: string): boolean {
 }
 
 /**
- * A linked worktree commits into the repository it belongs to. That one must name this worktree in turn: only who may
- * write there can have made it so, and an agent that writes a `.git` file of its own gains nothing by it.
+ * Returns the folders that a linked worktree writes to in its repository, or null. The repository must name this
+ * worktree in turn, which requires write access to it: otherwise an agent could create a `.git` file to gain write
+ * access.
  */
 function worktreeOf(git: string): { own: string[]; shared: string[] } | null {
   try {
@@ -94,15 +97,15 @@ function worktreeOf(git: string): { own: string[]; shared: string[] } | null {
   }
 }
 
-/** The file system's clock goes in steps and is behind by up to one. */
+/** The resolution of file timestamps, which can lag behind the clock by this much. */
 const CLOCK_STEP_MS = 10;
-/** Which were told of, so that the next command is not blamed as well. */
+/** Paths that were reported for an earlier command. */
 const reported = new Set<string>();
 const MAX_REPORTED = 1000;
 
 /**
- * Protected paths that came to be while a command ran: what is not there cannot be mounted over, so a person should
- * look at it. Two looks for most commands; the rest only where something was made in the folders that hold them.
+ * Returns protected paths that were created while a command ran. A path that does not exist cannot be mounted over, so
+ * a person should inspect it. For most commands this takes two lstat calls; more only if a parent folder has changed.
  */
 export function newProtectedPaths(workspace: string, sinceMs: number): string[] {
   const since = sinceMs - CLOCK_STEP_MS;
@@ -111,14 +114,14 @@ export function newProtectedPaths(workspace: string, sinceMs: number): string[] 
     if (!folders.some((folder) => (lstat(folder)?.mtimeMs ?? 0) >= since)) return [];
     return protectedPaths(workspace).readOnly.filter((path) => {
       const found = lstat(path);
-      // No time of birth on this file system: nobody can tell.
+      // A birth time of 0 means that the file system does not record it.
       if (!found || found.birthtimeMs < since || found.birthtimeMs === 0) return false;
       return (
         !(found.isDirectory() && isEmptyOrSamples(path)) && isUnreported(`${path} ${found.ino} ${found.birthtimeMs}`)
       );
     });
   } catch {
-    return []; // removed, or being changed under our eyes
+    return []; // removed or changed in the meantime
   }
 }
 
@@ -126,7 +129,7 @@ function lstat(path: string) {
   return lstatSync(path, { throwIfNoEntry: false });
 }
 
-/** An empty folder, or one with git's own samples of hooks. */
+/** Reports whether a folder is empty or contains only git's sample hooks. */
 function isEmptyOrSamples(folder: string): boolean {
   return readdirSync(folder).every((name) => name.endsWith(".sample"));
 }

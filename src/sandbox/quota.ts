@@ -1,14 +1,14 @@
 import { SallyportError } from "../core/error.ts";
 
-/** How many sessions an agent may have, and how fast it may start them. */
+/** The limits of one agent: running sessions, and starts per minute. */
 interface QuotaLimits {
   sessions: number;
   startsPerMinute: number;
 }
 
-/** What the store knows, of every gateway on the state folder. */
+/** Session counts from the database, for all gateways of the state folder. */
 export interface SessionCounts {
-  /** From `limit` on it is worth a closer look: some may have ended with nobody watching. */
+  /** The number of running sessions. At `limit` or more, it first checks for sessions whose exit was not recorded. */
   running(agent: string, limit: number): number;
   startedSince(agent: string, sinceMs: number): number;
 }
@@ -18,19 +18,19 @@ const LOOK_EVERY_MS = 500;
 const NEAR = 0.75;
 
 /**
- * Keeps one agent from taking the whole machine. Ask in the transaction that records the session: then of several
- * gateways at the limit just one gets the last place.
+ * Limits the sessions of each agent. `admit` must run in the transaction that records the session, so that concurrent
+ * gateways cannot exceed the limit together.
  */
 export class Quota {
   readonly #counts: SessionCounts;
-  /** Times of this gateway's own admissions, by agent. A session that was removed since still counts here. */
+  /** The start times of this gateway's sessions, by agent. Sessions that have been removed still count. */
   readonly #starts = new Map<string, Window>();
 
   constructor(counts: SessionCounts) {
     this.#counts = counts;
   }
 
-  /** Lets one more session of the agent start, or says why not. */
+  /** Admits one more session of the agent. Throws ResourceLimitExceeded. */
   admit(agent: string, limits: QuotaLimits, now = Date.now()): void {
     const running = this.#counts.running(agent, limits.sessions);
     if (running >= limits.sessions) throw tooMany(agent, running, limits.sessions);
@@ -45,8 +45,9 @@ export class Quota {
   }
 
   /**
-   * Counting a minute's rows takes longer the more there are: all gateways' are counted now and then, ours always.
-   * Near the limit each counts all of them every time, so that together they keep it.
+   * Returns the starts of all gateways within the last minute. Counting rows is slow, so the count is refreshed at
+   * intervals and this gateway's starts are added. Near the limit it is refreshed every time, so that the limit is
+   * exact.
    */
   #total(agent: string, own: Window, { startsPerMinute }: QuotaLimits, now: number): number {
     const near = own.total >= startsPerMinute * NEAR;
@@ -55,12 +56,13 @@ export class Quota {
   }
 }
 
-/** Times in order, oldest first; those that have left the minute are dropped a batch at a time. */
+/** The start times of the last minute, oldest first. Expired times are removed in batches. */
 class Window {
   #times: number[] = [];
   #first = 0;
-  /** When all gateways' starts were last counted, and what has come to it since. */
+  /** When the starts of all gateways were last counted. */
   lookedAt = Number.NEGATIVE_INFINITY;
+  /** That count, plus this gateway's starts since then. */
   total = 0;
 
   look(now: number, total: number): void {

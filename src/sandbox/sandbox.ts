@@ -12,21 +12,21 @@ import { protectedPaths } from "./protected-paths.ts";
 import type { CommandUser } from "./user.ts";
 import { isWithin } from "./workspace.ts";
 
-/** False: a command is judged as an unconfined one. Null: the executor cannot confine. */
+/** Reports whether commands can be sandboxed. If not, policy treats them as not sandboxed. */
 function canConfine(capabilities: SandboxCapabilities | null): capabilities is SandboxCapabilities {
   return capabilities !== null && (capabilities.landlock > 0 || capabilities.mounts !== "none");
 }
 
-/** What holds one command in the end. */
+/** The resolved sandbox of one request. */
 export interface SandboxPlan {
   access: Access;
-  /** Null: nothing does. */
+  /** What the executor enforces. Null when it enforces nothing. */
   spec: SandboxSpec | null;
-  /** The kernel keeps it from harm: what nobody can analyse may run. */
+  /** Whether the kernel sandboxes the command, so that policy can allow one that it cannot analyze. */
   confined: boolean;
-  /** It was to be confined, and nothing here can. */
+  /** Whether a sandbox was requested or configured that this machine does not support. */
   unavailable: boolean;
-  /** Further denied paths than the built-in ones, for those who explain a failure later. */
+  /** The configured denied paths, without the built-in ones. Used to explain a failure. */
   denied: readonly string[];
   escalations: readonly Escalation[];
 }
@@ -39,16 +39,16 @@ interface SandboxInput {
   keepOut: readonly string[];
   home: string;
   user: CommandUser | null;
-  /** What there is to confine with, asked only where something is to be confined; null: the executor cannot. */
+  /** The sandbox features of this machine, called only for a sandboxed command. Null when the executor has none. */
   capabilities: () => SandboxCapabilities | null;
 }
 
-/** Looked at again at most this often: a repository may appear, but a request in between costs nothing. */
+/** How often the workspace is checked for new protected and writable paths, such as those of a new repository. */
 const REFRESH_MS = 1000;
-/** So many kinds of requests are remembered; agents mostly ask for one or two. */
+/** The maximum number of cached plans. Agents usually request one or two combinations of profile and network. */
 const MAX_CACHED = 32;
 
-/** Prepares what holds commands: once per configuration, so that a request costs a look at one folder. */
+/** Plans the sandboxes of requests. It resolves paths once per configuration, so that planning a request is cheap. */
 export class SandboxPlanner {
   readonly #input: SandboxInput;
   readonly #base: BasePaths;
@@ -61,7 +61,7 @@ export class SandboxPlanner {
   #nextRefresh: number;
   #created = false;
   #configured: SandboxPlan;
-  /** What holds requests that name a profile or a network, and no paths. */
+  /** Plans of requests that set a profile or a network but no paths. */
   readonly #cached = new Map<string, SandboxPlan>();
 
   constructor(input: SandboxInput) {
@@ -79,19 +79,19 @@ export class SandboxPlanner {
     this.#configured = this.#planFor(this.#rules.configured, []);
   }
 
-  /** The private folder, where a command of this configuration gets one. */
+  /** The path of the private temporary directory, which may not exist yet. */
   get folder(): string {
     return this.#folder;
   }
 
-  /** Plans this request and creates its temporary folder. Throws for what no approval could give. */
+  /** Plans a request and creates its temporary directory. Throws for a path that no approval allows. */
   prepare(request: Pick<RunRequest, "sandbox" | "network" | "writable">): SandboxPlan {
     const planned = this.plan(request);
     this.#create(planned);
     return planned;
   }
 
-  /** The plan alone: nothing is created. */
+  /** Plans a request without creating anything. */
   plan(request: Pick<RunRequest, "sandbox" | "network" | "writable">): SandboxPlan {
     this.#refresh();
     if (request.sandbox === undefined && request.network === undefined && request.writable === undefined) {
@@ -120,7 +120,7 @@ export class SandboxPlanner {
     if (now < this.#nextRefresh) return;
     this.#nextRefresh = now + REFRESH_MS;
     const rules = workspaceRules(this.#input, this.#base);
-    // The very same object as long as nothing changed: the executor encodes it once.
+    // Without changes the same plan is kept, because the executor encodes each object only once.
     if (isDeepStrictEqual(rules, this.#rules)) return;
     this.#rules = rules;
     this.#configured = this.#planFor(rules.configured, []);
@@ -129,7 +129,7 @@ export class SandboxPlanner {
 
   #create({ spec }: SandboxPlan): void {
     if (!spec?.temporary) return;
-    // Looked over once; from then on it can only vanish, with whatever else cleans /tmp.
+    // It is checked fully once. After that it can only be removed, by programs that clean /tmp.
     if (!this.#created || !existsSync(this.#folder)) ensurePrivateTmp(this.#folder, this.#owner);
     this.#created = true;
   }
@@ -154,7 +154,7 @@ export class SandboxPlanner {
     const network = typeof access.network === "object" ? { ports: [...access.network.ports] } : access.network;
     const common = { network, user: user?.ids ?? null, require: settings.require };
     if (access.profile === "off") {
-      // Whom it runs as and what it reaches still holds.
+      // The user and the network mode apply even without a sandbox.
       const needed = common.user !== null || network !== "on";
       if (!needed) return null;
       return { ...common, isolated: false, writable: ["/"], readOnly: [], denied: [], masked: [], temporary: null };
@@ -163,7 +163,7 @@ export class SandboxPlanner {
     return {
       ...common,
       isolated: access.profile === "isolated",
-      // A place of its own within another would be a mount of its own, which nothing can be renamed over.
+      // A nested path would be a separate mount point, which a file cannot be renamed over.
       writable: access.writable.filter((path, _, all) => !all.some((other) => other !== path && isWithin(path, other))),
       readOnly: this.#rules.readOnly.filter((protectedPath) => !lifted.includes(protectedPath)),
       denied: this.#denied,
@@ -173,10 +173,10 @@ export class SandboxPlanner {
   }
 }
 
-/** What the workspace holds that matters, as of the last look. */
+/** The access and protected paths of a workspace at the last refresh. */
 interface WorkspaceRules {
   configured: Access;
-  /** The same, were writing allowed: what a request that may write gets. */
+  /** The configured access with the profile `workspace-write`, for requests that can write. */
   writing: Access;
   readOnly: string[];
 }
@@ -192,7 +192,10 @@ function workspaceRules({ settings }: SandboxInput, places: BasePaths): Workspac
   };
 }
 
-/** Naming a protected path, a folder that holds one, or a file in one is how it is asked for. The workspace is not. */
+/**
+ * Returns the protected paths that a list of writable paths requests: by naming the path, a parent folder other than
+ * the workspace, or a file in it.
+ */
 function requestedProtectedPaths(writable: readonly string[], paths: readonly string[], workspace: string): string[] {
   const named = writable.filter((path) => isWithin(path, workspace) && path !== workspace);
   return paths.filter((protectedPath) =>

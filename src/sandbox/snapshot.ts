@@ -2,16 +2,16 @@ import type { Network } from "../core/settings.ts";
 import type { Profile } from "./access.ts";
 import type { SandboxPlan } from "./sandbox.ts";
 
-/** What a session's row keeps of its sandbox: enough to name it, and to explain a failure later. */
+/** The part of a sandbox that is stored with its session, to show it and to explain failures. */
 export interface SandboxSnapshot {
   profile: Profile;
   network: Network;
   writable: readonly string[];
-  /** Whose protected paths stay as they are; null: it cannot write there at all. */
+  /** The workspace whose protected paths apply. Null when the command cannot write to the workspace. */
   workspace: string | null;
   denied: readonly string[];
   temporary: string | null;
-  /** The number of the user it runs as; null: the gateway's own. */
+  /** The uid that the command runs as. Null for the gateway's own. */
   user: number | null;
 }
 
@@ -25,7 +25,7 @@ const OFF: SandboxSnapshot = {
   user: null,
 };
 
-/** Mostly it is the same one again. */
+/** Encoded plans. Most sessions of a gateway share one plan. */
 const encoded = new WeakMap<SandboxPlan, string>();
 
 export function encodeSnapshot(sandboxed: SandboxPlan | null): string | null {
@@ -48,7 +48,7 @@ export function encodeSnapshot(sandboxed: SandboxPlan | null): string | null {
   return text;
 }
 
-/** Mostly it is the same one again here, too. */
+/** The last decoded snapshot, which is usually needed again. */
 let lastText: string | null = null;
 let last = OFF;
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { SallyportError } from "../core/error.ts";
 import type { SandboxSpec } from "../core/launch.ts";
 
-/** The ordinary user that commands run as. */
+/** The unprivileged user that commands run as. */
 export interface CommandUser {
   name: string;
   home: string;
@@ -12,7 +12,7 @@ export interface CommandUser {
 interface Accounts {
   passwd: string;
   group: string;
-  /** Of this process. */
+  /** The uid of this process. */
   uid: number;
 }
 
@@ -28,8 +28,8 @@ function systemAccounts(): Accounts {
 }
 
 /**
- * Whom a configured `user` names: by name as in /etc/passwd, by number, or `uid:gid` for one that only the directory
- * service knows. Null: it is who we are.
+ * Resolves the configured `user`: a name in /etc/passwd, a uid, or `uid:gid` for a user that only a directory service
+ * knows. Returns null for the gateway's own user.
  */
 export function commandUser(wanted: string | null, accounts = systemAccounts()): CommandUser | null {
   if (wanted === null) return null;
@@ -65,7 +65,7 @@ function notRoot(wanted: string): SallyportError {
   ]);
 }
 
-/** Root's own places are of no use to another user, and not theirs to look into. */
+/** Variables that name root's own paths, which another user cannot access. */
 const ROOT_VARIABLES = [
   "XDG_RUNTIME_DIR",
   "XDG_CONFIG_HOME",
@@ -75,6 +75,7 @@ const ROOT_VARIABLES = [
   "MAIL",
 ];
 
+/** Adapts the environment of the gateway to another user. */
 export function environmentAsUser(
   env: Readonly<Record<string, string>>,
   user: CommandUser | null,

@@ -2,21 +2,21 @@ import { closeSync, constants, lstatSync, mkdirSync, openSync, realpathSync, typ
 import { basename, dirname, isAbsolute, normalize, relative } from "node:path";
 import { SallyportError } from "../core/error.ts";
 
-/** Where the paths of a request may lead. */
+/** The folders that the paths of a request may be in. */
 export interface Scope {
-  /** The workspace, links followed. */
+  /** The workspace, with links resolved. */
   root: string;
-  /** Paths may lead out of the workspace. For people at a keyboard; agents have no say in it. */
+  /** Whether paths outside the workspace are allowed. Agents cannot set this. */
   anywhere: boolean;
-  /** Its folders are on other machines: paths are taken by their names, and looked at where the command runs. */
+  /** Whether commands run on other machines. Paths are then compared by name, and resolved by the worker. */
   remote: boolean;
-  /** Sallyport's own folders: out of bounds even where they lie within the workspace (promise 7). */
+  /** The state folder and the configuration folder, which are denied even within the workspace (invariant 7). */
   keepOut: readonly string[];
 }
 
 export type PathParameter = "cwd" | "logFile";
 
-/** Follows the links of the workspace and of the folders to keep out of, once per gateway. */
+/** Resolves the workspace and the denied folders, once per gateway. Throws WorkdirNotFound. */
 export function workspaceScope(
   workspace: string,
   {
@@ -32,18 +32,19 @@ export function workspaceScope(
 }
 
 /**
- * Where a path of a request really leads. It must lie in the workspace: not by its name (`/work` and `/workshop` share
- * a prefix, `a/../..` and links share nothing) but by where the kernel finds it. A folder must exist; a file need not,
- * its folder does. The answer holds no links, and the keeper opens it beneath the root insisting on that: what changes
- * after this check is noticed.
+ * Resolves a path of a request and checks that it is in the workspace. The resolved path is compared, not the given
+ * one, because `a/../..` and links can lead outside. A `cwd` must exist; of a `logFile`, only the parent folder must.
+ * The result has no links, and the keeper opens it beneath the root without following any, so that a change after this
+ * check is detected.
  */
 export function resolveInWorkspace(scope: Scope, path: string | undefined, what: PathParameter): string {
   if (path === undefined) return scope.root;
-  // Joined as text: taking `link/..` apart by name would skip where the link leads.
+  // Joined as text, because `path.join` would reduce `link/..` without following the link.
   const asked = isAbsolute(path) ? path : `${scope.root}/${path}`;
   if (scope.remote) return resolveByName(scope, asked, path, what);
   const real = what === "cwd" ? realpathOrNull(asked) : realFilePath(asked);
-  // What is not there is judged by where its nearest folder lies: nobody learns what exists elsewhere.
+  // For a missing path, the nearest existing folder is checked, so that the error does not reveal which files exist
+  // outside the workspace.
   if (!scope.anywhere && !isWithin(real ?? nearestReal(dirname(asked)).real, scope.root)) {
     throw outOfScope(what, path, "is outside the workspace", scope);
   }
@@ -56,20 +57,20 @@ export function resolveInWorkspace(scope: Scope, path: string | undefined, what:
   return real;
 }
 
-/** As far as names go; where it runs, this is asked again of the folders that are there. */
+/** Checks a path by its name only. The worker that runs the command resolves it and checks it again. */
 function resolveByName(scope: Scope, asked: string, path: string, what: PathParameter): string {
   const plain = normalize(asked).replace(/(?<=.)\/+$/, "");
   if (scope.anywhere || isWithin(plain, scope.root)) return plain;
   throw outOfScope(what, path, "is outside the workspace", scope);
 }
 
-/** By whole names, never by prefix: `/workshop` is not within `/work`. */
+/** Reports whether a path is a folder or inside it. Compares whole names: `/workshop` is not in `/work`. */
 export function isWithin(path: string, folder: string): boolean {
   if (path === folder || folder === "/") return true;
   return path.startsWith(folder) && path[folder.length] === "/";
 }
 
-/** Null: it does not exist, or may not be looked at. */
+/** Resolves a path, or returns null if it does not exist or cannot be accessed. */
 function realpathOrNull(path: string): string | null {
   try {
     return realpathSync.native(path);
@@ -78,9 +79,9 @@ function realpathOrNull(path: string): string | null {
   }
 }
 
-/** Where a file is or would be made. Null: it has no folder, or its name is a link that leads nowhere yet. */
+/** Resolves the path of a file that may not exist yet. Returns null if its folder is missing or it is a broken link. */
 function realFilePath(path: string): string | null {
-  // Looking is cheaper than a failed attempt to follow, and a log file mostly is not there yet.
+  // lstat is cheaper than a realpath that fails, and log files usually do not exist yet.
   if (lstatOrNull(path)) return realpathOrNull(path);
   const name = basename(path);
   const folder = name === ".." || path.endsWith("/") ? null : realpathOrNull(dirname(path));
@@ -91,7 +92,7 @@ function lstatOrNull(path: string): Stats | null {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) ?? null;
   } catch {
-    return null; // one of its folders is a file, or closed: following it will fail too
+    return null; // a parent is a file or cannot be searched, so realpath fails too
   }
 }
 
@@ -99,7 +100,7 @@ function isLink(path: string): boolean {
   return lstatOrNull(path)?.isSymbolicLink() ?? false;
 }
 
-/** As much of a path as there is, links followed, and the names that are not there. */
+/** Resolves the existing part of a path. `missing` has the names that do not exist. */
 export function nearestReal(path: string): { real: string; missing: string[] } {
   const missing: string[] = [];
   for (let at = path; ; at = dirname(at)) {
@@ -149,11 +150,11 @@ function noWorkspace(workspace: string, why: string): SallyportError {
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 /**
- * Makes a folder of the workspace where it is missing, for what Sallyport itself puts there (`.tmp/exec`). Each name is
- * made and entered through the descriptor of the one above, so that a link swapped in meanwhile leads nowhere.
+ * Creates a folder in the workspace for files of Sallyport itself (`.tmp/exec`). Each name is created and opened
+ * through the descriptor of its parent, so that a link that replaces a folder in the meantime is not followed.
  */
 export function makeFolder(scope: Scope, path: string): string {
-  if (scope.remote) return resolveInWorkspace(scope, path, "logFile"); // made where the command runs
+  if (scope.remote) return resolveInWorkspace(scope, path, "logFile"); // the worker creates it
   const { real, missing } = nearestReal(isAbsolute(path) ? path : `${scope.root}/${path}`);
   if (!isWithin(real, scope.root) || missing.includes("..")) throw outsideWorkspace(path);
   const names = [...relative(scope.root, real).split("/"), ...missing].filter((name) => name !== "" && name !== ".");
@@ -179,7 +180,7 @@ function enterFolder(place: string, path: string): number {
   try {
     mkdirSync(place);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error; // another may have been quicker
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error; // EEXIST: another process created it
   }
   return enterFolder(place, path);
 }

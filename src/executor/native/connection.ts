@@ -3,10 +3,10 @@ import { connect, type Socket } from "node:net";
 import { basename, dirname } from "node:path";
 import type { ExitRecord } from "../execution.ts";
 
-/** A socket address holds 107 bytes (103 on macOS). */
+/** The longest path that is used as a socket address. The system's limit is 107 bytes, or 103 on macOS. */
 const LENGTH_MAX = 100;
 
-/** An address for a socket's path that may be too long for one. It is valid until it is closed. */
+/** Returns an address for a socket whose path may be too long for one. It is valid until it is closed. */
 export function socketAddress(path: string): { address: string; close(): void } {
   if (process.platform !== "linux" || Buffer.byteLength(path) <= LENGTH_MAX) return { address: path, close: () => {} };
   const folder = openSync(dirname(path), "r");
@@ -56,11 +56,11 @@ export type KeeperEvent =
   | { ev: "overloaded"; step: string; errno: number };
 
 const HELLO_TIMEOUT_MS = 10_000;
-/** Shared by all connections: the bytes are parsed before the next read, and a stream would add latency. */
+/** A read buffer for all connections. Bytes are parsed before the next read; a stream would add latency. */
 const ARRIVED = Buffer.allocUnsafeSlow(64 << 10);
 const REPLY = '{"ev":"re"';
 
-/** One connection to a keeper: sends frames and receives lines of JSON, with replies in the order of the requests. */
+/** A connection to a keeper. It sends frames and receives lines of JSON, with replies in the order of the requests. */
 export class Connection {
   readonly #socket: Socket;
   #rest = "";
@@ -88,7 +88,7 @@ export class Connection {
     this.#socket.write(bytes);
   }
 
-  /** Resolves with null if the connection ends before the reply. */
+  /** Sends a frame and waits for its reply. Resolves with null if the connection ends first. */
   ask(bytes: Uint8Array): Promise<Reply | null> {
     if (this.closed) return Promise.resolve(null);
     return new Promise((resolve) => {
@@ -97,7 +97,7 @@ export class Connection {
     });
   }
 
-  /** Whether this connection keeps the process alive. */
+  /** Sets whether this connection keeps the process alive. */
   hold(yes: boolean): void {
     if (yes) this.#socket.ref();
     else this.#socket.unref();
@@ -147,7 +147,9 @@ export function openConnection(path: string, timeoutMs = HELLO_TIMEOUT_MS): Prom
   return new Promise<Connection>((resolve, reject) => {
     const connection = new Connection(address);
     const timer = setTimeout(() => {
-      reject(Object.assign(new Error("the keeper did not answer"), { code: "ETIMEDOUT" }));
+      reject(
+        Object.assign(new Error(`the keeper did not respond within ${timeoutMs / 1000} s`), { code: "ETIMEDOUT" }),
+      );
       connection.close();
     }, timeoutMs);
     connection.onError = reject;

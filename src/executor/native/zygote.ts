@@ -16,12 +16,12 @@ const PREBUILT = join(BUILD, "../prebuilt", `${process.platform}-${process.arch}
 const INSTALLER = join(BUILD, "../install.js");
 export const BUILD_COMMAND = `node ${INSTALLER}`;
 
-/** Installs the keeper as the package does. Throws the compiler's message. */
+/** Installs the keeper as the package's install script does. Throws with the compiler's message. */
 export function buildKeeper(): void {
   execFileSync(process.execPath, [INSTALLER], { stdio: ["ignore", "ignore", "pipe"] });
 }
 
-/** The title is written over the arguments, so this argument reserves space for it. */
+/** An argument that reserves space for the process title, which is written over the arguments. */
 const TITLE_SPACE = " ".repeat(240);
 const ATTEMPTS = 40;
 /** Keepers are forked one after another, so a connection may wait when hundreds of commands start at once. */
@@ -49,12 +49,14 @@ function readBuildId(): string {
   return readFileSync(`${keeperBinary()}.id`, "utf8").trim();
 }
 
-/** A gateway that was opened before an upgrade must not start a keeper of another build. */
+/**
+ * Throws if the keeper was upgraded after this gateway was opened: a gateway must not start a keeper of another build.
+ */
 function assertSameBuild(): void {
   try {
     if (readBuildId() === buildId()) return;
   } catch {
-    return; // the file is missing: starting the keeper reports that
+    return; // the file is missing; starting the keeper reports it
   }
   throw new SallyportError(
     "KeeperUnavailable",
@@ -73,7 +75,7 @@ function buildId(): string {
     knownBuild ??= readBuildId();
     return knownBuild;
   } catch (error) {
-    // Exhausted descriptors, for instance, say nothing about the build.
+    // Other errors, such as exhausted descriptors, do not mean that the keeper is missing.
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw unavailable((error as Error).message);
     throw new SallyportError("KeeperUnavailable", "The native keeper has not been built.", [
       { action: "install_compiler", hint: "Install a C compiler, for example with `apt-get install gcc libc6-dev`." },
@@ -89,13 +91,13 @@ function unavailable(reason: string): SallyportError {
 
 const LOG_LEVELS = ["error", "warn", "info", "debug"];
 
-/** How much the zygote and its keepers write to `keeper.log` in the state folder. */
+/** Returns the level of messages that the zygote and its keepers write to `keeper.log` in the state folder. */
 function logLevel(): string {
   const level = process.env.SALLYPORT_KEEPER_LOG ?? "";
   return LOG_LEVELS.includes(level) ? level : "warn";
 }
 
-/** The environment of a process can be read by others, so the keeper gets none of the gateway's (promise 7). */
+/** Starts the zygote. Other processes can read its environment, so it gets none of the gateway's (invariant 7). */
 function start(state: string): Promise<void> {
   const args = ["serve", state, TITLE_SPACE, "/proc/self", logLevel()];
   return spawnKeeper([keeperBinary(), ...args], { cwd: "/", env: {} }, unavailable);
@@ -103,7 +105,7 @@ function start(state: string): Promise<void> {
 
 const NOT_LISTENING = new Set(["ENOENT", "ECONNREFUSED", "ECONNRESET"]);
 
-/** Connects to an idle keeper; starts the zygote if there is none. */
+/** Connects to an idle keeper. Starts the zygote if it does not run. */
 export async function connectToZygote(state: string): Promise<Connection> {
   const path = socketPath(state);
   let reason = "";
@@ -121,7 +123,7 @@ export async function connectToZygote(state: string): Promise<Connection> {
         await start(state);
       } else break;
     }
-    // Another gateway may be starting a zygote, which has the lock but does not listen yet.
+    // Another gateway may be starting a zygote that holds the lock but does not listen yet.
     if (attempt > 0) await sleep(Math.min(5 * attempt, 100));
   }
   throw full ? outOfProcesses() : unavailable(reason);

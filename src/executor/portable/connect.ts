@@ -17,16 +17,18 @@ const FOLDER = dirname(SELF);
 const PROGRAM = join(FOLDER, `main${extname(SELF)}`);
 /** The folders whose code the portable keeper runs. */
 const CODE_FOLDERS = [FOLDER, join(FOLDER, ".."), join(FOLDER, "../native")];
-/** The title is written over the arguments, so this argument reserves space for it. */
+/** An argument that reserves space for the process title, which is written over the arguments. */
 const TITLE_SPACE = " ".repeat(240);
 const ATTEMPTS = 40;
-/** One process serves all commands, so its greeting may be late when hundreds start at once. */
+/** Retries after a timeout: one process serves all commands and may be slow when hundreds start at once. */
 const TIMEOUT_RETRIES = 5;
 /** The optional package that opens terminals. */
 export const PTY_MODULE = "@lydell/node-pty";
 const NOT_LISTENING = new Set(["ENOENT", "ECONNREFUSED", "ECONNRESET"]);
 
-/** The executor in Node, for machines where the native keeper cannot run. docs/portable.md lists its limitations. */
+/**
+ * The keeper written for Node, for machines where the native keeper cannot run. docs/portable.md lists its limitations.
+ */
 export const PORTABLE: KeeperKind = {
   abilities: {
     kind: "portable",
@@ -56,7 +58,7 @@ function hasTerminals(): boolean {
 
 let cachedBuildId: string | null = null;
 
-/** A hash of the keeper's code: gateways only use a keeper of their own version. */
+/** Returns a hash of the keeper's code. Gateways use only a keeper of their own version. */
 export function buildId(): string {
   if (cachedBuildId !== null) return cachedBuildId;
   const hash = createHash("sha256");
@@ -69,18 +71,18 @@ export function buildId(): string {
   return cachedBuildId;
 }
 
-/** The socket of a state folder's portable keeper. */
+/** Returns the path of the socket of a state folder's portable keeper. */
 export function socketPath(state: string): string {
   return join(state, `portable-${buildId()}.sock`);
 }
 
-/** Starts of keepers under way, by state folder: concurrent commands wait for the same one. */
+/** Keepers that are being started, by state folder. Concurrent commands wait for the same one. */
 const starting = new Map<string, Promise<void>>();
 
 function startOnce(state: string): Promise<void> {
   const pending = starting.get(state);
   if (pending) return pending;
-  // The environment of a process can be read by others, so the keeper gets none of the gateway's (promise 7).
+  // Other processes can read a process's environment, so the keeper gets none of the gateway's (invariant 7).
   const env = process.versions.electron ? { ELECTRON_RUN_AS_NODE: "1" } : {};
   const argv = [process.execPath, PROGRAM, state, TITLE_SPACE] as const;
   const start = spawnKeeper(argv, { cwd: "/", env }, (why) => unavailable(why.split("\n").at(-1) ?? "")).finally(() =>
@@ -90,9 +92,9 @@ function startOnce(state: string): Promise<void> {
   return start;
 }
 
-/** Connects to the portable keeper of a state folder; starts it if it does not run. */
+/** Connects to the portable keeper of a state folder. Starts it if it does not run. */
 async function connect(state: string): Promise<Connection> {
-  if (process.platform === "win32") throw unavailable("it does not run on Windows; use WSL 2");
+  if (process.platform === "win32") throw unavailable("Windows is not supported; use WSL 2");
   const path = socketPath(state);
   let reason = "";
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {

@@ -53,10 +53,10 @@ test("sessions show their limits; more than is configured is not given, and that
   t.after(() => strict.close());
   const asked = { memoryBytes: 16 * MIB, cpu: 2, processes: 100 };
   const result = await strict.run({ command: "true", args: [], limits: asked });
-  const notes = result.warnings.filter((warning) => warning.startsWith("limits."));
+  const notes = result.warnings.filter((warning) => warning.startsWith("`limits."));
   assert.deepEqual(notes, [
-    "limits.cpu is 1 here, not the 2 that were asked for",
-    "limits.processes is 30 here, not the 100 that were asked for",
+    "`limits.cpu` was reduced from 2 to 1, the configured maximum",
+    "`limits.processes` was reduced from 100 to 30, the configured maximum",
   ]);
   const given = { ...limits, memoryBytes: 16 * MIB, diskBytes: null, fileSize: null, openFiles: null };
   assert.deepEqual(strict.session(result.id).info().limits, given);

@@ -22,19 +22,19 @@ test("who asks for one gets it", () => {
 });
 
 test("without a keeper that runs it is the portable one, with the reason", () => {
-  assert.match(nativeUnavailableReason(fixture.state, "darwin", keeperBinary()) ?? "", /for Linux, and this is darwin/);
+  assert.match(nativeUnavailableReason(fixture.state, "darwin", keeperBinary()) ?? "", /requires Linux, not darwin/);
   assert.match(nativeUnavailableReason(fixture.state, "linux", fixture.path("none")) ?? "", /has not been built/);
   writeFileSync(fixture.path("keeper.id"), "abc");
   writeFileSync(fixture.path("keeper"), "not a program", { mode: 0o644 });
   assert.match(
     nativeUnavailableReason(fixture.state, "linux", fixture.path("keeper")) ?? "",
-    /does not run here \(.*EACCES/,
+    /does not start \(.*EACCES/,
   );
   writeFileSync(fixture.path("other.id"), "abc");
   writeFileSync(fixture.path("other"), "#!/bin/sh\nexit 9\n", { mode: 0o755 });
   assert.match(
     nativeUnavailableReason(fixture.state, "linux", fixture.path("other")) ?? "",
-    /does not run here \(exit code 9\)/,
+    /does not start \(exit code 9\)/,
   );
   assert.equal(nativeUnavailableReason(fixture.state, "linux", keeperBinary()), null);
 });

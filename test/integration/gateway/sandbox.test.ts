@@ -45,7 +45,10 @@ test("by default a command can write only to its workspace and temporary directo
   const result = await gateway.run(writes(path));
   assert.equal(result.exitCode, 1);
   assert.ok(!existsSync(path));
-  assert.match(result.hints[0] ?? "", new RegExp(`likely cause: writing to ${path}.*writable: \\["${outside}"\\]`));
+  assert.match(
+    result.hints[0] ?? "",
+    new RegExp(`denied by the sandbox: ${path} is outside.*writable: \\["${outside}"\\]`),
+  );
   assert.deepEqual(gateway.session(result.id).info().hints, result.hints, "the session keeps the hints");
   assert.deepEqual(asked, []);
 });
@@ -75,7 +78,7 @@ test("sandbox off requires approval and then disables the sandbox", async () => 
   const path = join(outside, "off");
   const result = await gateway.run({ ...writes(path), sandbox: "off" });
   assert.deepEqual([result.exitCode, result.sandbox], [0, "off"], result.stderr);
-  assert.match(asked[0]?.request.confinement ?? "", /^none: it runs with your own rights/);
+  assert.match(asked[0]?.request.confinement ?? "", /^none: runs with your privileges/);
   assert.deepEqual(asked[0]?.request.reasons[0]?.rule, "sandbox-off");
 });
 
@@ -201,9 +204,9 @@ test("a protected path can be written with approval, including by a rename", asy
   });
   const replace = { command: "echo new > .git/config.lock && mv .git/config.lock .git/config" };
   const refused = await gateway.run(replace);
-  if (refused.warnings.some((text) => text.includes("no mount namespace"))) return;
+  if (refused.warnings.some((text) => text.includes("without a mount namespace"))) return;
   assert.notEqual(refused.exitCode, 0);
-  assert.match(refused.hints[0] ?? "", /\.git\/config stays read-only/);
+  assert.match(refused.hints[0] ?? "", /\.git\/config is a protected path/);
   assert.equal(readFileSync(join(git, "config"), "utf8"), "old");
   const allowed = await gateway.run({ ...replace, writable: [".git/config"] });
   assert.equal(allowed.exitCode, 0, allowed.stderr);
@@ -213,10 +216,11 @@ test("a protected path can be written with approval, including by a rename", asy
 
 test("warns about a protected path that is created while a command runs", async () => {
   const { gateway } = await open();
-  const about = ({ warnings }: { warnings: string[] }) => warnings.filter((text) => text.includes("came to be"));
+  const about = ({ warnings }: { warnings: string[] }) =>
+    warnings.filter((text) => text.includes("the command created"));
   assert.deepEqual(about(await gateway.run({ command: "touch plain" })), []);
   const made = await gateway.run({ command: "mkdir .vscode && echo {} > .vscode/tasks.json" });
-  assert.match(about(made)[0] ?? "", /\/\.vscode came to be while it ran/);
+  assert.match(about(made)[0] ?? "", /the command created .*\/\.vscode, which/);
   assert.deepEqual(about(gateway.session(made.id).info()), about(made), "the session keeps the hints");
   assert.deepEqual(about(await gateway.run({ command: "touch plain again" })), [], "once");
 });

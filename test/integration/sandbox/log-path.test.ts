@@ -35,7 +35,10 @@ test("a log is no way into what stays read-only: a person is asked, and told whe
     const result = await gateway.run({ command: "echo '	fsmonitor = evil'", logFile });
     assert.equal(result.status, "denied", logFile);
     const { request } = asked.at(-1) as Approval;
-    assert.match(request.reasons.map(({ rule, message }) => `${rule} ${message}`).join(), /sandbox-write .*write to /);
+    assert.match(
+      request.reasons.map(({ rule, message }) => `${rule} ${message}`).join(),
+      /sandbox-write .*write access to /,
+    );
     assert.ok(request.confinement.endsWith(fixture.path(logFile)), request.confinement);
     assert.equal(request.always.ok, false);
   }

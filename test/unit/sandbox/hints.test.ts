@@ -29,11 +29,11 @@ function hints(stderr: string, sandbox: Partial<SandboxSnapshot> = {}): string[]
 const one = (stderr: string, sandbox: Partial<SandboxSnapshot> = {}) => {
   const found = hints(stderr, sandbox);
   assert.equal(found.length, 1, `${stderr}: ${JSON.stringify(found)}`);
-  assert.match(found[0] ?? "", /^sandbox, likely cause: /);
+  assert.match(found[0] ?? "", /^probably denied by the sandbox: /);
   return found[0] ?? "";
 };
 
-test("writing outside the workspace is recognised as programs say it", () => {
+test("recognizes the error messages of programs that write outside the workspace", () => {
   const path = join(outside, "x");
   for (const line of [
     `touch: cannot touch '${path}': Permission denied`,
@@ -44,23 +44,23 @@ test("writing outside the workspace is recognised as programs say it", () => {
     `open ${path}: permission denied`,
     "cp: cannot create regular file '../outside/x': Permission denied",
   ]) {
-    assert.match(one(line), new RegExp(`writing to ${path}.*writable: \\["${outside}"\\]`), line);
+    assert.match(one(line), new RegExp(`${path} is outside the workspace.*writable: \\["${outside}"\\]`), line);
   }
 });
 
-test("what is denied takes more than a path", () => {
+test("suggests disabling the sandbox for a masked path", () => {
   assert.match(one("cat: /home/ada/.ssh/id_rsa: Permission denied"), /\.ssh\/id_rsa is masked .*sandbox: "off"/);
   assert.match(one("cat: /srv/secrets/key: Permission denied"), /masked for every sandboxed command/);
 });
 
-test("a protected spot of the workspace is named, with what to ask for", () => {
-  const spot = `writable: \\["${cwd}/.git/config"\\]`;
-  assert.match(one("error: could not lock config file .git/config: Read-only file system"), new RegExp(spot));
-  assert.match(one("error: could not write config file .git/config: Device or resource busy"), new RegExp(spot));
+test("suggests `writable` for a protected path", () => {
+  const request = `writable: \\["${cwd}/.git/config"\\]`;
+  assert.match(one("error: could not lock config file .git/config: Read-only file system"), new RegExp(request));
+  assert.match(one("error: could not write config file .git/config: Device or resource busy"), new RegExp(request));
   assert.match(one(`tee: ${cwd}/.vscode/tasks.json: Read-only file system`), /\.vscode"\]/);
 });
 
-test("without a network its complaints are about that", () => {
+test("suggests network access when the network is restricted", () => {
   const lines = [
     "curl: (6) Could not resolve host: example.com",
     "curl: (7) Failed to connect to 1.1.1.1 port 80 after 0 ms: Couldn't connect to server",
@@ -68,24 +68,27 @@ test("without a network its complaints are about that", () => {
     "socket.gaierror: [Errno -3] Temporary failure in name resolution",
   ];
   for (const line of lines) {
-    assert.match(one(line, { network: "off" }), /no network; ask for `network: "on"`/);
-    assert.deepEqual(hints(line), [], "the network is on: it is something else");
+    assert.match(one(line, { network: "off" }), /the network is off; request `network: "on"`/);
+    assert.deepEqual(hints(line), [], "no hint when the network is on");
   }
   assert.match(one("connect to x: Permission denied", { network: { ports: [443] } }), /only the listed TCP ports/);
 });
 
-test("calls that no confined command may make are named", () => {
+test("names the operation that the sandbox always denies", () => {
   assert.match(
     one('sudo: The "no new privileges" flag is set, which prevents sudo from running as root.'),
     /privileges/,
   );
   assert.match(one("unshare: unshare failed: Operation not permitted"), /namespaces/);
-  assert.match(one("mount: /mnt: permission denied."), /mounts anything/);
-  assert.match(one("strace: attach: ptrace(PTRACE_SEIZE, 1): Operation not permitted"), /its own processes/);
-  assert.match(one("bash: line 1: kill: (1) - Operation not permitted"), /signals only its own/);
+  assert.match(one("mount: /mnt: permission denied."), /mount file systems/);
+  assert.match(
+    one("strace: attach: ptrace(PTRACE_SEIZE, 1): Operation not permitted"),
+    /trace only their own processes/,
+  );
+  assert.match(one("bash: line 1: kill: (1) - Operation not permitted"), /signal only their own processes/);
 });
 
-test("what has nothing to do with the sandbox gets no hint", () => {
+test("gives no hint for errors that the sandbox does not cause", () => {
   for (const line of [
     "ls: cannot access '/nope': No such file or directory",
     `cat: ${cwd}/locked: Permission denied`,
@@ -101,11 +104,11 @@ test("what has nothing to do with the sandbox gets no hint", () => {
   );
 });
 
-test("a read-only command is told what writes", () => {
+test("suggests `workspace-write` to a read-only command", () => {
   assert.match(one("bash: f: Permission denied", { profile: "read-only", writable: [] }), /sandbox: "workspace-write"/);
 });
 
-test("there are few hints, each once, and hostile output costs nothing", () => {
+test("returns at most three distinct hints, also for hostile output", () => {
   const lines = Array.from({ length: 5000 }, (_, i) => `touch: cannot touch '${outside}/${i}': Permission denied`);
   assert.equal(hints(lines.join("\n")).length, 3);
   const same = `touch: cannot touch '${outside}/x': Permission denied\n`;
