@@ -282,7 +282,7 @@ const config = () =>
         .enum(ASK)
         .optional()
         .describe(
-          "Commands that require approval: `on-miss` for those that are not allowed, `always` for all, `off` to deny instead of asking",
+          "Commands that require approval: `on-miss` for those that `security` does not allow, `always` for all, `off` to deny instead of asking",
         ),
       sandbox: z.enum(SANDBOX).optional().describe("Sandbox profile of commands; see docs/sandbox.md"),
       network: z
@@ -365,7 +365,7 @@ const agentName = () => z.string().regex(/^[\w][\w.:@/-]{0,127}$/, "must be a va
 const wholeFile = () =>
   config()
     .extend({
-      agents: z.record(agentName(), agentConfig()).optional().describe("Settings of single agents, by agent name"),
+      agents: z.record(agentName(), agentConfig()).optional().describe("Settings for individual agents, by agent name"),
     })
     .describe("Operator or workspace configuration; a workspace file can only tighten the operator's");
 

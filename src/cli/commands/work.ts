@@ -19,7 +19,7 @@ export const work: Command = {
   summary: "Process the work queue",
   usage: "sallyport work [list | claim | ack ID LEASE | retry ID LEASE] [OPTIONS]",
   description: `
-    The work queue holds items that a program has to process, such as exit callbacks. A worker claims an item with a
+    The work queue holds items that a program has to process, such as exit callbacks. A consumer claims an item with a
     lease, and acknowledges it before the lease expires. Otherwise the item can be claimed again.`,
   actions: {
     list: "List work items (default)",
@@ -45,7 +45,7 @@ export const work: Command = {
     wait: "DUR: Wait up to this time for an item; 0 waits without a limit (default: do not wait)",
     lease: "DUR: Duration of the lease (default: 60s)",
     type: "TYPE: Claim only items of this type; repeatable",
-    worker: "NAME: Name of the worker that holds the lease (default: your user name)",
+    worker: "NAME: Name of the consumer that holds the lease (default: your user name)",
     delay: "DUR: Time before the item can be claimed again (default: 0)",
     note: "TEXT: Reason for the retry",
     json: "Print JSON",
