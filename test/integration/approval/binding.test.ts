@@ -20,32 +20,32 @@ import { bindingOf, differences, fingerprint } from "../../../src/approval/bindi
 import { systemLookup } from "../../../src/shell/lookup.ts";
 import { ApprovalFixture, type Asked } from "../../fixtures/approvals.ts";
 
-const room = new ApprovalFixture();
-after(() => room.remove());
+const fixture = new ApprovalFixture();
+after(() => fixture.remove());
 
 /** Creates a new folder for each case. */
 function place(): string {
-  return mkdtempSync(join(room.workspace, "case-"));
+  return mkdtempSync(join(fixture.workspace, "case-"));
 }
 
 /** Returns the reported changes between a request and its launch, and verifies them through a real approval. */
 function said(asked: Asked, change: () => void, later: Partial<Asked> = {}): string[] {
-  const approvals = room.approvals();
-  const request = room.asked(asked);
+  const approvals = fixture.approvals();
+  const request = fixture.asked(asked);
   const { id } = approvals.request(request);
   approvals.decide(id, { decision: "once", who: "ann", channel: "cli" });
   change();
-  const now = room.binding({ ...asked, ...later });
+  const now = fixture.binding({ ...asked, ...later });
   const changed = differences(request.binding, now);
   const consumed = approvals.consume(id, now, { agent: "builder", session: "s" });
   assert.deepEqual(consumed, changed.length === 0 ? { ok: true } : { ok: false, status: "approved", changed });
   assert.equal(fingerprint(request.binding) === fingerprint(now), changed.length === 0);
   if (changed.length > 0) {
-    const again = approvals.request(room.asked({ ...asked, ...later }));
+    const again = approvals.request(fixture.asked({ ...asked, ...later }));
     assert.notEqual(again.id, id, "a new approval is requested");
     if (!changed.includes("the command changed"))
       assert.deepEqual(again.request.changed, changed, "the new request names the change");
-    assert.deepEqual(room.audited.findLast(({ outcome }) => outcome === "refused")?.detail.changed, changed);
+    assert.deepEqual(fixture.audited.findLast(({ outcome }) => outcome === "refused")?.detail.changed, changed);
   }
   return changed;
 }
@@ -183,7 +183,7 @@ test("binds a program that is too large to hash by inode and timestamps", () => 
   truncateSync(tool, 40 << 20);
   chmodSync(tool, 0o755);
   const asked = { command: "./big", cwd };
-  const { covers } = room.approvals().request(room.asked(asked)).request;
+  const { covers } = fixture.approvals().request(fixture.asked(asked)).request;
   assert.deepEqual(
     covers.find(({ path }) => path === tool),
     { path: tool, role: "program", sha256: null },
@@ -207,7 +207,7 @@ test("detects a program placed earlier on PATH despite old facts and a cached lo
   mkdirSync(first);
   const env = { PATH: `bin:/usr/bin:/bin` };
   const lookup = systemLookup(env.PATH);
-  const facts = room.inspect("uname -a", cwd).commands;
+  const facts = fixture.inspect("uname -a", cwd).commands;
   const take = () => bindingOf({ command: "uname -a", argv: ["bash"], file: "bash", cwd, env, facts, lookup });
   const before = take();
   copyFileSync("/bin/true", join(first, "uname"));
@@ -284,8 +284,8 @@ test("detects a changed stdin, sandbox, command and working directory", () => {
     "the sandbox changed from workspace-write to none",
   ]);
   assert.deepEqual(said({ command: "id -g" }, none, { command: "id -G" }), ["the command changed"]);
-  assert.deepEqual(said({ command: "id -n" }, none, { cwd: room.folder }), [
-    `the working directory changed from ${room.workspace} to ${room.folder}`,
+  assert.deepEqual(said({ command: "id -n" }, none, { cwd: fixture.folder }), [
+    `the working directory changed from ${fixture.workspace} to ${fixture.folder}`,
   ]);
 });
 
@@ -299,7 +299,7 @@ test("beyond the read limit, binds programs by inode and timestamps", () => {
   }
   const command = names.map((name) => `./${name}`).join("; ");
   const last = join(cwd, "tool-6");
-  const { files } = room.binding({ command, cwd });
+  const { files } = fixture.binding({ command, cwd });
   assert.deepEqual(
     files.filter(({ identity }) => identity?.sha256 === null).map(({ path }) => path),
     [last],
@@ -309,6 +309,6 @@ test("beyond the read limit, binds programs by inode and timestamps", () => {
 });
 
 test("does not store the values of environment variables", () => {
-  const binding = room.binding({ command: "ls", env: { API_TOKEN: "hunter2-hunter2" } });
+  const binding = fixture.binding({ command: "ls", env: { API_TOKEN: "hunter2-hunter2" } });
   assert.doesNotMatch(JSON.stringify(binding), /hunter2/);
 });

@@ -7,15 +7,15 @@ import { AuditLog } from "../../../src/storage/audit.ts";
 import { ApprovalFixture } from "../../fixtures/approvals.ts";
 import { killAndWait } from "../../fixtures/processes.ts";
 
-const room = new ApprovalFixture();
+const fixture = new ApprovalFixture();
 const children: ChildProcess[] = [];
 after(async () => {
   await Promise.all(children.map((child) => killAndWait(child)));
-  room.remove();
+  fixture.remove();
 });
 
 async function gateway(): Promise<ChildProcess> {
-  const child = fork(fileURLToPath(new URL("gateway-process.ts", import.meta.url)), [room.file]);
+  const child = fork(fileURLToPath(new URL("gateway-process.ts", import.meta.url)), [fixture.file]);
   children.push(child);
   await once(child, "message");
   return child;
@@ -31,10 +31,10 @@ async function together(gateways: ChildProcess[], orders: object[]): Promise<unk
 }
 
 test("of two concurrent decisions the first counts, and the second error names it", async () => {
-  const here = room.approvals();
+  const here = fixture.approvals();
   const gateways = await Promise.all([gateway(), gateway()]);
   for (let round = 0; round < 20; round++) {
-    const { id } = here.request(room.asked({ command: `ls /race/${round}` }));
+    const { id } = here.request(fixture.asked({ command: `ls /race/${round}` }));
     const answers = await together(gateways, [
       { do: "decide", id, decision: { decision: "once", who: "ann", channel: "cli" } },
       { do: "decide", id, decision: { decision: "deny", who: "bob", channel: "cli" } },
@@ -50,10 +50,10 @@ test("of two concurrent decisions the first counts, and the second error names i
 });
 
 test("of two processes that use one approval at once, exactly one succeeds", async () => {
-  const here = room.approvals();
+  const here = fixture.approvals();
   const gateways = await Promise.all([gateway(), gateway()]);
   for (let round = 0; round < 20; round++) {
-    const asked = room.asked({ command: `ls /use/${round}` });
+    const asked = fixture.asked({ command: `ls /use/${round}` });
     const { id } = here.request(asked);
     here.decide(id, { decision: "once", who: "ann", channel: "cli" });
     const order = { do: "consume", id, binding: asked.binding };
@@ -68,8 +68,8 @@ test("of two processes that use one approval at once, exactly one succeeds", asy
 });
 
 test("an approval survives kill -9 before its use, and stays used after it", async () => {
-  const asked = room.asked({ command: "ls /killed" });
-  const { id } = room.approvals().request(asked);
+  const asked = fixture.asked({ command: "ls /killed" });
+  const { id } = fixture.approvals().request(asked);
   const decider = await gateway();
   const [status] = await together(
     [decider],
@@ -78,17 +78,17 @@ test("an approval survives kill -9 before its use, and stays used after it", asy
   assert.equal(status, "approved");
   await killAndWait(decider);
 
-  assert.equal(room.approvals().request(asked).id, id, "it is still approved after the crash");
+  assert.equal(fixture.approvals().request(asked).id, id, "it is still approved after the crash");
   const user = await gateway();
   user.send({ do: "consume", id, binding: asked.binding, session: "s1", thenDie: true });
   await once(user, "exit");
 
-  const consumed = room.approvals().consume(id, asked.binding, { agent: "builder", session: "s2" });
+  const consumed = fixture.approvals().consume(id, asked.binding, { agent: "builder", session: "s2" });
   assert.deepEqual(consumed, { ok: false, status: "used", changed: ["the approval was already used for session s1"] });
 });
 
 test("audits each decision and use in an unbroken chain", () => {
-  const audit = new AuditLog(room.database());
+  const audit = new AuditLog(fixture.database());
   const report = audit.verify();
   assert.equal(report.broken, null);
   const entries = audit.search({ kind: "approval", limit: 1000 });

@@ -16,7 +16,7 @@ const INSIDE = "Only a person can decide this request: this process runs inside 
 
 const skip = readAncestry() === "none" ? false : "these tests themselves run inside a session";
 const fixture = new GatewayFixture();
-const room = new ApprovalFixture();
+const approvalFixture = new ApprovalFixture();
 let gateway: Gateway;
 before(async () => {
   const approve = async () => ({ decision: "once" as const, who: "ann" });
@@ -24,18 +24,18 @@ before(async () => {
 });
 after(async () => {
   await fixture.close();
-  room.remove();
+  approvalFixture.remove();
 });
 
 /** Runs a script from a file, which policy does not analyze, with an approver who approves everything. */
 let count = 0;
-async function smuggle(command: string): Promise<RunResult> {
+async function runScript(command: string): Promise<RunResult> {
   const name = `attempt-${++count}.sh`;
   writeFileSync(fixture.path(name), command);
   return gateway.run({ command: `bash ${name}` }, { approvalTimeoutMs: 20_000 });
 }
 
-test("a process outside a session counts as a person's", { skip }, () => {
+test("accepts a decision by a process outside a session", { skip }, () => {
   assert.equal(execFileSync(process.execPath, [SCRIPT, pidNamespace()], { encoding: "utf8" }), "person\n");
 });
 
@@ -45,13 +45,13 @@ const detached = `${ASK} > out; touch done`;
 
 /** Ways in which a command may try to leave its session. */
 const ATTEMPTS: [name: string, command: string][] = [
-  ["plainly", ASK],
+  ["that calls it directly", ASK],
   ["with an empty environment", `env -i ${ASK}`],
   ["in its own session", `setsid --wait ${ASK}`],
   ["under another name", `exec -a 'login -- ann' ${ASK}`],
-  ["forked twice", afterwards(`( ( ${detached} ) & )`)],
+  ["that forks twice", afterwards(`( ( ${detached} ) & )`)],
   [
-    "forked twice, in its own session, without an environment",
+    "that forks twice, in its own session, without an environment",
     afterwards(`( env -i PATH=/usr/bin:/bin setsid sh -c "${detached}" & )`),
   ],
   [
@@ -69,33 +69,33 @@ os.wait()"`),
 ];
 
 for (const [name, command] of ATTEMPTS) {
-  test(`a command is not a person: ${name}`, { skip }, async () => {
-    const { stdout, stderr, error } = await smuggle(command);
+  test(`rejects a decision by a command ${name}`, { skip }, async () => {
+    const { stdout, stderr, error } = await runScript(command);
     assert.equal(stdout, INSIDE, error?.message ?? stderr);
   });
 }
 
-test("a command is not a person: a process left by a background command", { skip }, async () => {
+test("rejects a decision by a process left by a background command", { skip }, async () => {
   writeFileSync(fixture.path("late.sh"), `(sleep 0.3; ${ASK} > late; touch late-done) & exit 0`);
   const session = await gateway.start({ command: "bash late.sh" });
   await session.wait();
-  const { stdout } = await smuggle("until [ -e late-done ]; do sleep 0.05; done; cat late");
+  const { stdout } = await runScript("until [ -e late-done ]; do sleep 0.05; done; cat late");
   assert.equal(stdout, INSIDE);
 });
 
-test("a command is not a person: in its own PID namespace", { skip }, async (context) => {
+test("rejects a decision by a command in its own PID namespace", { skip }, async (context) => {
   const unshare = ["-Urpf", "--mount-proc"];
   if (spawnSync("unshare", [...unshare, "true"]).status !== 0) return context.skip("unshare is not allowed here");
-  const { stdout } = await smuggle(`unshare ${unshare.join(" ")} ${ASK}`);
+  const { stdout } = await runScript(`unshare ${unshare.join(" ")} ${ASK}`);
   assert.match(
     stdout,
     /^Only a person can decide this request: this process and the request are in different PID namespaces/,
   );
 });
 
-test("a command is not a person: with another file system over /proc", { skip }, async (context) => {
+test("rejects a decision by a command with another file system over /proc", { skip }, async (context) => {
   if (spawnSync("unshare", ["-Urm", "true"]).status !== 0) return context.skip("unshare is not allowed here");
-  const { stdout } = await smuggle(`unshare -Urm sh -c "mount -t tmpfs none /proc && ${ASK}"`);
+  const { stdout } = await runScript(`unshare -Urm sh -c "mount -t tmpfs none /proc && ${ASK}"`);
   assert.match(
     stdout,
     /^Only a person can decide this request: the parent processes of this process cannot be determined/,
@@ -103,15 +103,15 @@ test("a command is not a person: with another file system over /proc", { skip },
 });
 
 test("rejects sallyport approve, deny and allow remove inside a session", { skip }, async () => {
-  const approvals = room.approvals();
-  const { id } = approvals.request(room.asked({ command: "ls /inside" }));
-  const other = approvals.request(room.asked({ command: "ls /granted" }));
+  const approvals = approvalFixture.approvals();
+  const { id } = approvals.request(approvalFixture.asked({ command: "ls /inside" }));
+  const other = approvals.request(approvalFixture.asked({ command: "ls /granted" }));
   approvals.decide(other.id, { decision: "always", who: "ann", channel: "cli" });
   const [grant] = approvals.grants.list();
   const lines = [`approve ${id}`, `approve --always ${id}`, `deny ${id}`, `allow remove ${grant?.id}`];
   for (const line of lines) {
-    const { stderr, exitCode } = await smuggle(
-      `env -i setsid --wait ${process.execPath} ${ENTRY} ${line} --json --state ${room.folder}`,
+    const { stderr, exitCode } = await runScript(
+      `env -i setsid --wait ${process.execPath} ${ENTRY} ${line} --json --state ${approvalFixture.folder}`,
     );
     assert.notEqual(exitCode, 0);
     assert.equal(JSON.parse(stderr).error.type, "SelfApproval");

@@ -54,26 +54,26 @@ class Terminal {
   }
 }
 
-const rooms: ApprovalFixture[] = [];
+const fixtures: ApprovalFixture[] = [];
 const terminals: Terminal[] = [];
 afterEach(async () => {
   await Promise.all(terminals.splice(0).map(({ child }) => killAndWait(child)));
 });
 after(() => {
-  for (const room of rooms) room.remove();
+  for (const fixture of fixtures) fixture.remove();
 });
 
 function scene(rows?: number) {
-  const room = new ApprovalFixture();
-  rooms.push(room);
-  const approvals = room.approvals();
-  const ask = (command: string) => approvals.request(room.asked({ command })).id;
+  const fixture = new ApprovalFixture();
+  fixtures.push(fixture);
+  const approvals = fixture.approvals();
+  const ask = (command: string) => approvals.request(fixture.asked({ command })).id;
   const open = () => {
-    const terminal = new Terminal(room.folder, rows);
+    const terminal = new Terminal(fixture.folder, rows);
     terminals.push(terminal);
     return terminal;
   };
-  return { room, approvals, ask, open };
+  return { fixture, approvals, ask, open };
 }
 
 test("approves, denies with a reason and quits by keys", { skip }, async () => {
@@ -108,7 +108,7 @@ test("approves, denies with a reason and quits by keys", { skip }, async () => {
 });
 
 test("the a key shows the grant and asks for its duration, and Esc cancels", { skip }, async () => {
-  const { approvals, ask, open, room } = scene();
+  const { approvals, ask, open, fixture } = scene();
   const id = ask("git fetch origin");
   const terminal = open();
   await terminal.shows("│ git fetch origin");
@@ -124,7 +124,7 @@ test("the a key shows the grant and asks for its duration, and Esc cancels", { s
   terminal.press("a8h\r");
   await terminal.shows("No pending requests.");
   const [grant] = approvals.grants.list();
-  assert.deepEqual([grant?.args, grant?.cwd], [{ kind: "exact", values: ["fetch", "origin"] }, room.workspace]);
+  assert.deepEqual([grant?.args, grant?.cwd], [{ kind: "exact", values: ["fetch", "origin"] }, fixture.workspace]);
   assert.ok(grant?.expiresAt);
   terminal.press("q");
   await terminal.ends();
@@ -153,7 +153,7 @@ test("requires the whole command to have been visible before an approval", { ski
   while (!terminal.screen.includes("rm -rf /srv  (")) {
     const before = terminal.screen;
     terminal.press(" ");
-    await until("the screen moves", () => terminal.screen !== before);
+    await until("the screen has scrolled", () => terminal.screen !== before);
   }
   terminal.press("o");
   await terminal.shows("No pending requests.");

@@ -5,17 +5,17 @@ import { readAncestry } from "../../../src/approval/self-approval.ts";
 import { ApprovalFixture } from "../../fixtures/approvals.ts";
 import { Sandbox } from "../../fixtures/sallyport.ts";
 
-const room = new ApprovalFixture();
+const fixture = new ApprovalFixture();
 const box = new Sandbox();
 after(() => {
   box.remove();
-  room.remove();
+  fixture.remove();
 });
 
-const env = { SALLYPORT_STATE: room.folder };
+const env = { SALLYPORT_STATE: fixture.folder };
 const run = (...args: string[]) => box.run(args, { env });
-const approvals = room.approvals();
-const ask = (command: string) => approvals.request(room.asked({ command }));
+const approvals = fixture.approvals();
+const ask = (command: string) => approvals.request(fixture.asked({ command }));
 const me = userInfo().username;
 const skip = readAncestry() === "none" ? false : "these tests themselves run inside a session";
 
@@ -28,7 +28,7 @@ test("lists requests in a pipe tab-separated, complete and escaped", async () =>
 });
 
 test("--json prints the requests that match the filter", async () => {
-  const { id } = approvals.request(room.asked({ command: "ls /json", agent: "json" }));
+  const { id } = approvals.request(fixture.asked({ command: "ls /json", agent: "json" }));
   const list = JSON.parse((await run("approvals", "--json", "--agent", "json")).stdout);
   assert.deepEqual(list, [JSON.parse(JSON.stringify(approvals.get(id)))]);
   assert.deepEqual(JSON.parse((await run("approvals", "--json", "--status", "denied")).stdout), []);
@@ -37,7 +37,7 @@ test("--json prints the requests that match the filter", async () => {
 test("prints the complete request for an ID", async () => {
   const reasons = [{ rule: "delete", message: "It deletes.", span: { start: 4, end: 16 }, suggestion: null }];
   const asked = { command: "id; rm -rf /srv", env: { STAGE: "prod" }, intent: "clean up", reasons };
-  const { id } = approvals.request(room.asked(asked));
+  const { id } = approvals.request(fixture.asked(asked));
   const { stdout } = await run("approvals", id);
   const expected = `builder wants to run
 │ id; rm -rf /srv
@@ -50,7 +50,7 @@ intent, as stated by the agent
 reason       It deletes. (delete)
 commands     id  (/usr/bin/id)
              rm -rf /srv  (/usr/bin/rm; deletes /srv)
-directory    ${room.workspace}
+directory    ${fixture.workspace}
 sandbox      workspace-write
 files        /usr/bin/bash
              /usr/bin/id
@@ -91,7 +91,7 @@ test("approve --always creates a grant that allow lists and revokes", { skip }, 
   assert.deepEqual(grant.args, { kind: "pattern", patterns: ["fetch", "*"] });
   assert.equal(Date.parse(grant.expiresAt) - Date.parse(grant.createdAt), 8 * 3600_000);
   const listed = (await run("allow", "list")).stdout;
-  const words = [grant.id, "builder", "active", "-", grant.expiresAt, me, room.workspace, "/usr/bin/git fetch *"];
+  const words = [grant.id, "builder", "active", "-", grant.expiresAt, me, fixture.workspace, "/usr/bin/git fetch *"];
   assert.equal(listed, `${words.join("\t")}\n`);
   const removed = await run("allow", "remove", grant.id);
   assert.equal(removed.stderr, "Revoked grant: /usr/bin/git fetch *\n");
@@ -119,7 +119,7 @@ const MISTAKES: [args: string[], message: RegExp][] = [
 ];
 
 for (const [args, message] of MISTAKES) {
-  test(`sallyport ${args.join(" ")}`, async () => {
+  test(`rejects sallyport ${args.join(" ")}`, async () => {
     const { stderr, code } = await run(...args);
     assert.match(stderr, message);
     assert.equal(code, 125);

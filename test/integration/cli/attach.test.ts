@@ -172,7 +172,7 @@ test("send-keys types keys by name, literal text, or a paste", async () => {
     await ends(await onTerminal(["send-keys", ...args]));
     // The terminal echoes the line, then cat prints it.
     said += `${line}\r\n${line}\r\n`;
-    await until(`${line} has come back`, async () => (await inner.logs()).text === said);
+    await until(`the log ends with ${line}`, async () => (await inner.logs()).text === said);
   }
   await ends(await onTerminal(["send-keys", "listener", "C-d"]));
   assert.equal((await inner.wait()).exitCode, 0);

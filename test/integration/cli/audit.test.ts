@@ -90,7 +90,7 @@ test("tail -f prints new entries", async () => {
   const ended = outcome(child);
   try {
     // Entries added before the program has started are not followed, so append until one is printed.
-    await until("an entry comes through", () => {
+    await until("an entry is printed", () => {
       withLog((log) => log.append(newEntry({ agent: "follow", summary: "live" })));
       return text.includes("live");
     });

@@ -71,7 +71,7 @@ test("asks three questions on a terminal, and repeats a question after an invali
   // Not run through a gateway, because commands cannot access its configuration.
   const { child, shows } = box.onTerminal(["init"], { env: { XDG_CONFIG_HOME: config } });
   const answer = async (question: RegExp, text: string) => {
-    await until(`it asks ${question}`, () => question.test(shows()));
+    await until(`the terminal shows ${question}`, () => question.test(shows()));
     child.stdin?.write(text);
   };
   await answer(/write to\?[\s\S]*1 to 4/, "seven\r");

@@ -93,7 +93,7 @@ const MISTAKES: [args: string[], stderr: string][] = [
 ];
 
 for (const [args, expected] of MISTAKES) {
-  test(`sallyport ${args.join(" ")}`, async () => {
+  test(`rejects sallyport ${args.join(" ")}`, async () => {
     const { stdout, stderr, code } = await box.run(args);
     assert.deepEqual({ stdout, stderr, code }, { stdout: "", stderr: `sallyport: ${expected}\n`, code: 125 });
   });

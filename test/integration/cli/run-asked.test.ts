@@ -43,7 +43,7 @@ async function typed(
     child.stdin.write(key);
   }
   await meanwhile?.();
-  await until(`it has ended; the terminal shows ${screen}`, () => /ended \d+/.test(screen));
+  await until(`the command line has exited; the terminal shows ${screen}`, () => /ended \d+/.test(screen));
   await killAndWait(child);
   return { screen, code: Number(/ended (\d+)/.exec(screen)?.[1]) };
 }

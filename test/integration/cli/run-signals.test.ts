@@ -57,7 +57,7 @@ test("a second Ctrl-C kills a command that ignores the first", async () => {
     shown += data;
   });
   for (const word of ["ready", "heard"]) {
-    await until(`it says ${word}`, () => shown.includes(word) || child.exitCode !== null);
+    await until(`the command prints ${word}`, () => shown.includes(word) || child.exitCode !== null);
     child.kill("SIGINT");
   }
   assert.equal((await ended).code, 137);

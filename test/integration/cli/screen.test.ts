@@ -23,7 +23,7 @@ async function shown(name: string, output: string): Promise<SessionHandle> {
   // Answers to terminal queries arrive as input, which must not be echoed.
   const command = `stty -echo; printf '${output}'; sleep 300`;
   const session = await gateway.start({ command, pty: true, size, name });
-  await until("it is drawn", async () => (await session.screen()).lines.some((line) => line.includes("ready")));
+  await until("the output is drawn", async () => (await session.screen()).lines.some((line) => line.includes("ready")));
   return session;
 }
 
@@ -72,7 +72,7 @@ test("screen --watch draws only cells until the session ends", async () => {
     ["one", "go"],
     ["two", "end"],
   ] as const) {
-    await until(`it shows ${seen}`, () => shows().includes(seen));
+    await until(`the terminal shows ${seen}`, () => shows().includes(seen));
     writeFileSync(fixture.path(file), "");
   }
   assert.equal((await ended)[0], 0);

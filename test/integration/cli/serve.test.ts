@@ -27,7 +27,7 @@ async function start(...more: string[]): Promise<Started> {
   child.stdout?.on("data", (piece: Buffer) => {
     text += piece;
   });
-  await until("it serves", () => text.includes("\n") || child.exitCode !== null);
+  await until("the service prints its URL", () => text.includes("\n") || child.exitCode !== null);
   return { child, ...(JSON.parse(text) as { url: string; link: string | null }) };
 }
 

@@ -66,7 +66,7 @@ test("stats runs until the session ends, and leaves the last measurement", async
   const go = join(box.folder, "go");
   await box.run(["run", "-d", "--name", "brief", "-c", `until test -e ${go}; do sleep 0.05; done`]);
   const { child, shows } = box.onTerminal(["stats", "brief"], { env: { NO_COLOR: "1" } });
-  await until("it is on the screen", () => /\nNAME +STATUS +CPU +TIME.*\nbrief +running/.test(plain(shows())));
+  await until("the session is on the screen", () => /\nNAME +STATUS +CPU +TIME.*\nbrief +running/.test(plain(shows())));
   writeFileSync(go, "");
   const [code] = await once(child, "close");
   assert.equal(code, 0);
@@ -81,11 +81,11 @@ test("stats --watch sorts by keys, stays open without sessions, and restores the
   await until("the message appears", () => frame().includes("No running sessions."));
   for (const name of ["bee", "ant"])
     await box.run(["--state", state, "run", "-d", "--name", name, "--", "sleep", "300"]);
-  await until("both appear", () => /2 sessions, 2 processes: CPU/.test(frame()));
+  await until("both sessions are on the screen", () => /2 sessions, 2 processes: CPU/.test(frame()));
   child.stdin?.write("n");
-  await until("they are sorted by name", () => /ant +running.*bee +running.*\[n name\]/s.test(frame()));
+  await until("the sessions are sorted by name", () => /ant +running.*bee +running.*\[n name\]/s.test(frame()));
   await box.run(["--state", state, "kill", "-s", "KILL", "ant", "bee"]);
-  await until("they are gone", () => frame().includes("No running sessions."));
+  await until("no session is on the screen", () => frame().includes("No running sessions."));
   child.stdin?.write("q");
   assert.deepEqual((await once(child, "close"))[0], 0);
   assert.ok(shows().endsWith("\x1b[?25h\x1b[?1049l"));

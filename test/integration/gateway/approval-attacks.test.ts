@@ -27,14 +27,14 @@ before(() => {
 });
 after(() => fixture.close());
 
-/** Opens a gateway that requires approval for everything. `mischief` runs before each approval. */
-async function opened(mischief: (approval: Approval, time: number) => void, options: GatewayOptions = {}) {
+/** Opens a gateway that requires approval for everything. `beforeApproval` is called before each approval. */
+async function opened(beforeApproval: (approval: Approval, time: number) => void, options: GatewayOptions = {}) {
   const asked: Approval[] = [];
   const gateway = await fixture.open({
     policy: { ask: "always", limits: { sessions: 100, startsPerMinute: 10_000 } },
     approve: async (approval) => {
       asked.push(approval);
-      mischief(approval, asked.length);
+      beforeApproval(approval, asked.length);
       return YES;
     },
     ...options,

@@ -42,7 +42,7 @@ const COMMANDS: [string, (file: string) => string][] = [
 ];
 
 // Concurrent, because a session that was recorded but never launched is given up only after 10 s.
-describe("a killed gateway", { concurrency: 4 }, () => {
+describe("a killed gateway runs no command twice and leaves none unrecorded", { concurrency: 4 }, () => {
   for (const manner of ["foreground", "background"]) {
     for (const [what, commandFor] of COMMANDS) {
       for (const step of STEPS) {

@@ -110,7 +110,7 @@ test("rejects a command that cannot be recorded, and runs later ones", { skip },
   for (const type of outcomes) assert.ok(["completed", "SpawnFailed", "StateUnusable"].includes(type), type);
   assert.ok(outcomes.has("StateUnusable") || outcomes.has("SpawnFailed"), [...outcomes].join());
   await empty();
-  assert.equal((await gateway.run({ command: "echo room again" })).stdout, "room again\n");
+  assert.equal((await gateway.run({ command: "echo space again" })).stdout, "space again\n");
 });
 
 test("opening a gateway on a full disk works or reports the cause", { skip }, async () => {
@@ -149,7 +149,8 @@ function filling(name: string): Promise<SessionHandle> {
 test("a session that cannot be removed from a full disk keeps its exit state", { skip }, async () => {
   const session = await filling("stuck");
   await until("all output is written", () => (session.info().streams.stdout?.bytes ?? 0) === 2 * MIB);
-  const log = openSync(join(fixture.sessionFolder(session.id), "stdout"), "r"); // its room stays taken
+  // An open descriptor keeps the disk space of the file in use after its removal.
+  const log = openSync(join(fixture.sessionFolder(session.id), "stdout"), "r");
   fill();
   writeFileSync(GO, "");
   await session.wait();

@@ -36,7 +36,7 @@ for (const path of [":/usr/bin:/bin", "/nowhere::/usr/bin:/bin", "bin:/usr/bin:/
   });
 }
 
-test("nor with a PATH given by the caller", async () => {
+test("with a PATH given by the caller: a file of the workspace never runs as the checked program", async () => {
   const gateway = await openWith("/usr/bin:/bin");
   const { status, stdout } = await gateway.run({ command: "date", env: { PATH: "bin::/usr/bin" } });
   assert.equal(status, "completed");

@@ -20,7 +20,7 @@ function callbacksOf(id: string): number {
 test("a command that exceeds yieldMs continues in the background and is reported once", async () => {
   const result = await gateway.run(
     { command: "echo early; while ! test -e go; do sleep 0.02; done; echo late; exit 3" },
-    { yieldMs: 3000 }, // time enough for its first word, on any machine
+    { yieldMs: 3000 }, // long enough for the first output on any machine
   );
   assert.deepEqual([result.status, result.exitCode, result.stdout], ["running", null, "early\n"]);
   const session = gateway.session(result.id);

@@ -45,7 +45,7 @@ test("runs the command through the gateway with the item on stdin, and retries u
     ["bash", "-c", script],
     async () => {
       queue.enqueue(callback("s1"));
-      await until("it is done", () => queue.count("open") === 0);
+      await until("the item is done", () => queue.count("open") === 0);
     },
     { onAttempt },
   );
@@ -57,7 +57,7 @@ test("runs the command through the gateway with the item on stdin, and retries u
 test("a missing command is a failed delivery with a reason", async () => {
   await dispatching(["no-such-program-here"], async () => {
     queue.enqueue(callback("s2"));
-    await until("it was tried", () => (queue.list({ state: "open" })[0]?.note ?? null) !== null);
+    await until("one delivery has failed", () => (queue.list({ state: "open" })[0]?.note ?? null) !== null);
   });
   assert.match(queue.list({ state: "open" })[0]?.note ?? "", /^the command .*no-such-program-here/);
 });
@@ -68,7 +68,7 @@ test("stopping kills the running command and returns the item to the queue", asy
   await dispatching(["sleep", "1000"], async () => {
     await until("the command is running", () => fixture.alive().length > 0);
   });
-  await until("it is gone", () => fixture.alive().length === 0);
+  await until("the command has exited", () => fixture.alive().length === 0);
   assert.equal(queue.claim({ worker: "next" })?.key, "exec_callback:s2");
 });
 

@@ -27,7 +27,7 @@ async function fixture(options: Partial<DispatchOptions> = {}) {
     queue,
     { webhook: { url, secret: SECRET } },
     {
-      run: () => assert.fail("nothing is to be run"),
+      run: () => assert.fail("the dispatcher ran a command"),
       backoff: () => 10,
       onAttempt: (_, failure) => failure && failures.push(failure.why),
       ...options,
@@ -45,7 +45,7 @@ test("posts an item with a signed timestamp and acknowledges it on success", asy
   const { queue, receiver, dispatcher, failures } = await fixture();
   dispatcher.start();
   queue.enqueue(CALLBACK);
-  await until("it is done", () => queue.count("done") === 1);
+  await until("the item is done", () => queue.count("done") === 1);
 
   assert.equal(receiver.received.length, 1);
   const [{ method, headers, body } = assert.fail("nothing came")] = receiver.received;
@@ -81,7 +81,7 @@ test("retries after an error, a redirect and a timeout", async () => {
   receiver.answers = [500, 302, 429, "never"];
   dispatcher.start();
   queue.enqueue(CALLBACK);
-  await until("it is done", () => queue.count("done") === 1);
+  await until("the item is done", () => queue.count("done") === 1);
   assert.deepEqual(failures, [
     "the webhook returned status 500",
     "the webhook returned status 302",
@@ -100,11 +100,11 @@ test("retries until the receiver is available", async () => {
   await receiver.close();
   dispatcher.start();
   queue.enqueue(CALLBACK);
-  await until("it was tried in vain", () => failures.length >= 3);
+  await until("three deliveries have failed", () => failures.length >= 3);
   assert.match(failures[0] ?? "", /ECONNREFUSED/);
   assert.equal(queue.count("open"), 1);
   await receiver.listen();
-  await until("it is done", () => queue.count("done") === 1);
+  await until("the item is done", () => queue.count("done") === 1);
 });
 
 test("the delay grows with each attempt and does not hold up other items", async () => {
@@ -117,10 +117,10 @@ test("the delay grows with each attempt and does not hold up other items", async
   receiver.answers = [500, 500, 500];
   dispatcher.start();
   queue.enqueue(CALLBACK);
-  await until("it waits for long", () => asked.length === 3);
+  await until("the third delivery has failed", () => asked.length === 3);
   assert.deepEqual(asked, [1, 2, 3]);
   queue.enqueue({ ...CALLBACK, key: "another" });
-  await until("the other is done", () => queue.count("done") === 1);
+  await until("the other item is done", () => queue.count("done") === 1);
   assert.equal(queue.count("pending"), 1);
 });
 
@@ -129,7 +129,7 @@ test("stopping during a request returns the item to the queue immediately", asyn
   receiver.answers = ["never"];
   dispatcher.start();
   queue.enqueue(CALLBACK);
-  await until("it was called", () => receiver.received.length === 1);
+  await until("the receiver has been called", () => receiver.received.length === 1);
   await dispatcher.stop();
   assert.equal(queue.claim({ worker: "next" })?.attempts, 2);
 });
@@ -142,19 +142,19 @@ test("can be restarted, and a second start has no effect", async () => {
   await dispatcher.stop();
   queue.enqueue(CALLBACK);
   dispatcher.start();
-  await until("it is done", () => queue.count("done") === 1);
+  await until("the item is done", () => queue.count("done") === 1);
   assert.equal(receiver.received.length, 1);
 });
 
 test("two dispatchers share the items of one queue", async () => {
   const { queue, receiver, dispatcher } = await fixture();
   const webhook = { url: `http://127.0.0.1:${receiver.port}/hook`, secret: SECRET };
-  const other = new Dispatcher(queue, { webhook }, { run: () => assert.fail("nothing is to be run") });
+  const other = new Dispatcher(queue, { webhook }, { run: () => assert.fail("the dispatcher ran a command") });
   cleanups.push(() => other.stop());
   dispatcher.start();
   other.start();
   for (let number = 0; number < 30; number++) queue.enqueue({ ...CALLBACK, key: `key ${number}` });
-  await until("all are done", () => queue.count("done") === 30);
+  await until("all items are done", () => queue.count("done") === 30);
   const keys = receiver.received.map(({ body }) => JSON.parse(body).key);
   assert.deepEqual([keys.length, new Set(keys).size], [30, 30]);
 });
@@ -163,7 +163,7 @@ test("rejects an invalid webhook at the start", () => {
   const file = new TestDatabase();
   cleanups.push(() => file.remove());
   const queue = new WorkQueue(file.open());
-  const run = () => assert.fail("nothing is to be run");
+  const run = () => assert.fail("the dispatcher ran a command");
   const targets = [
     { webhook: { url: "ftp://example.org", secret: "x" } },
     { webhook: { url: "example.org", secret: "x" } },

@@ -60,7 +60,7 @@ test("another gateway can wait for a session that has just started", async () =>
   for (let round = 0; round < 20; round++) {
     const name = `moment-${round}`;
     const running = gateway.run({ command: "sleep 0.05; exit 3", name });
-    await until("its row is there", () => other.list({ limit: 1 })[0]?.name === name);
+    await until("the session is listed", () => other.list({ limit: 1 })[0]?.name === name);
     const info = await other.session(name).wait();
     assert.deepEqual([info.status, info.exitCode], ["completed", 3]);
     assert.equal((await running).exitCode, 3);

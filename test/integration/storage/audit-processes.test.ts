@@ -29,7 +29,7 @@ test("a process killed while it appends leaves a valid chain that others continu
     const before = log.verify().entries;
     const child = file.start("audit-writer.ts", `round ${round}`, "1000000");
     const ended = once(child, "close");
-    await until("it is in the middle of appending", () => (log.tail(1)[0]?.seq ?? 0) > before + 20);
+    await until("the process has appended some entries", () => (log.tail(1)[0]?.seq ?? 0) > before + 20);
     child.kill("SIGKILL");
     await ended;
     log.append(newEntry({ summary: "after the kill" }));

@@ -52,7 +52,7 @@ test("the item of a killed worker is claimed again after its lease has expired",
   queue.enqueue({ key: "a", type: "T", priority: "HIGH", payload: {} });
   const child = file.start("work-worker.ts", "hold", "4000");
   const ended = once(child, "close");
-  await until("it holds the item", () => queue.count("claimed") === 1);
+  await until("the worker has claimed the item", () => queue.count("claimed") === 1);
   assert.equal(queue.claim({ worker: "me" }), null);
   child.kill("SIGKILL");
   await ended;

@@ -245,7 +245,7 @@ test("no result exceeds its size limit", async () => {
     "yes '😀' | head -c 3000000",
     "head -c 3000000 /dev/zero",
   ];
-  const MOST = 210_000; // `aggregated`, and what goes with it
+  const MOST = 210_000; // The limit of `aggregated` and the other fields.
   for (const command of WRITES) {
     for (const [name, args] of RUNNERS) {
       const { text, structured } = await call(name, args(command));

@@ -18,7 +18,7 @@ export interface Statement {
   holds: (bench: Bench) => Promise<void>;
 }
 
-const ROOMY = { limits: { sessions: 10_000, startsPerMinute: 1_000_000 } };
+const HIGH_LIMITS = { limits: { sessions: 10_000, startsPerMinute: 1_000_000 } };
 
 /** A toolset on a real gateway, with a record of events and approvals. */
 export class Bench {
@@ -32,7 +32,7 @@ export class Bench {
 
   async open(toolset: ToolsetName, options: GatewayOptions = {}): Promise<this> {
     this.gateway = await this.fixture.open({
-      policy: ROOMY,
+      policy: HIGH_LIMITS,
       onEvent: (event) => this.events.push(event),
       approve: async (approval) => {
         this.asked.push(approval);

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { ApprovalFixture } from "../../fixtures/approvals.ts";
 
-const room = new ApprovalFixture();
-after(() => room.remove());
+const fixture = new ApprovalFixture();
+after(() => fixture.remove());
 
 function audited(command: string): string {
-  room.approvals().request(room.asked({ command }));
-  return room.audited.at(-1)?.summary ?? "";
+  fixture.approvals().request(fixture.asked({ command }));
+  return fixture.audited.at(-1)?.summary ?? "";
 }
 
 test("masks a secret on a line of its own", () => {
@@ -21,13 +21,13 @@ test("does not leave part of a secret at the end of a truncated summary", () => 
 });
 
 test("masks the arguments of a grant according to its program", () => {
-  const approvals = room.approvals();
-  const target = { executable: "/usr/bin/7z", args: ["x", "-phunter2", "a.7z"], cwd: room.workspace, piped: false };
+  const approvals = fixture.approvals();
+  const target = { executable: "/usr/bin/7z", args: ["x", "-phunter2", "a.7z"], cwd: fixture.workspace, piped: false };
   const made = { agent: "builder", target, identity: null, scope: {}, who: "ann", channel: "cli", approval: null };
   const grant = approvals.grants.make(made);
   assert.deepEqual(grant.args, { kind: "exact", values: target.args }, "the stored grant is not masked");
   approvals.grants.revoke(grant.id, { who: "ann", channel: "cli" });
-  const entries = room.audited.filter(({ kind }) => kind === "grant");
+  const entries = fixture.audited.filter(({ kind }) => kind === "grant");
   assert.equal(entries.length, 2);
   assert.doesNotMatch(JSON.stringify(entries), /hunter2/);
 });

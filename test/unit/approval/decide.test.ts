@@ -3,16 +3,16 @@ import { after, test } from "node:test";
 import type { ApprovalDecision } from "../../../src/core/approval.ts";
 import { ApprovalFixture } from "../../fixtures/approvals.ts";
 
-const room = new ApprovalFixture();
-after(() => room.remove());
+const fixture = new ApprovalFixture();
+after(() => fixture.remove());
 
 const ONCE: ApprovalDecision = { decision: "once", who: "ann", channel: "cli" };
 const DENY: ApprovalDecision = { decision: "deny", who: "bob", channel: "cli", reason: "not on a Friday" };
 const USE = { agent: "builder", session: "s1" };
 
 test("requesting, approving and using an approval each leave an audit entry", () => {
-  const approvals = room.approvals();
-  const asked = room.asked({ command: "ls /srv", intent: "look around" });
+  const approvals = fixture.approvals();
+  const asked = fixture.asked({ command: "ls /srv", intent: "look around" });
   const pending = approvals.request(asked);
   assert.equal(pending.status, "pending");
   assert.equal(pending.request.intent?.text, "look around");
@@ -20,12 +20,12 @@ test("requesting, approving and using an approval each leave an audit entry", ()
   assert.deepEqual(approvals.consume(pending.id, asked.binding, USE), { ok: true });
   const used = approvals.get(pending.id);
   assert.deepEqual([used.status, used.session], ["used", "s1"]);
-  assert.deepEqual(room.outcomes().splice(0), ["asked", "approved", "used"]);
+  assert.deepEqual(fixture.outcomes().splice(0), ["asked", "approved", "used"]);
 });
 
 test("an approval can be used once", () => {
-  const approvals = room.approvals();
-  const asked = room.asked({ command: "ls /srv/once" });
+  const approvals = fixture.approvals();
+  const asked = fixture.asked({ command: "ls /srv/once" });
   const { id } = approvals.request(asked);
   approvals.decide(id, ONCE);
   approvals.consume(id, asked.binding, USE);
@@ -34,8 +34,8 @@ test("an approval can be used once", () => {
 });
 
 test("an approval is valid only for the agent that requested it", () => {
-  const approvals = room.approvals();
-  const asked = room.asked({ command: "ls /srv/mine" });
+  const approvals = fixture.approvals();
+  const asked = fixture.asked({ command: "ls /srv/mine" });
   const { id } = approvals.request(asked);
   approvals.decide(id, ONCE);
   const other = approvals.consume(id, asked.binding, { agent: "other", session: "s3" });
@@ -43,8 +43,8 @@ test("an approval is valid only for the agent that requested it", () => {
 });
 
 test("a denial keeps its reason and cannot be changed", () => {
-  const [here, there] = [room.approvals(), room.approvals()];
-  const asked = room.asked({ command: "ls /srv/denied" });
+  const [here, there] = [fixture.approvals(), fixture.approvals()];
+  const asked = fixture.asked({ command: "ls /srv/denied" });
   const { id } = here.request(asked);
   const denied = there.decide(id.slice(0, 30), DENY);
   assert.deepEqual([denied.status, denied.reason], ["denied", "not on a Friday"]);
@@ -57,12 +57,12 @@ test("a denial keeps its reason and cannot be changed", () => {
 });
 
 test("repeating a request returns the same approval until it is used", () => {
-  const [here, there] = [room.approvals(), room.approvals()];
-  const asked = room.asked({ command: "ls /srv/again" });
+  const [here, there] = [fixture.approvals(), fixture.approvals()];
+  const asked = fixture.asked({ command: "ls /srv/again" });
   const first = here.request(asked);
-  assert.equal(there.request(room.asked({ command: "ls /srv/again" })).id, first.id);
-  assert.notEqual(there.request(room.asked({ command: "ls /srv/again", agent: "other" })).id, first.id);
-  assert.notEqual(there.request(room.asked({ command: "ls /srv/again", env: { A: "1" } })).id, first.id);
+  assert.equal(there.request(fixture.asked({ command: "ls /srv/again" })).id, first.id);
+  assert.notEqual(there.request(fixture.asked({ command: "ls /srv/again", agent: "other" })).id, first.id);
+  assert.notEqual(there.request(fixture.asked({ command: "ls /srv/again", env: { A: "1" } })).id, first.id);
   here.decide(first.id, ONCE);
   const approved = there.request(asked);
   assert.deepEqual([approved.id, approved.status], [first.id, "approved"]);
@@ -71,16 +71,16 @@ test("repeating a request returns the same approval until it is used", () => {
 });
 
 test("a pending approval cannot be used", () => {
-  const approvals = room.approvals();
-  const asked = room.asked({ command: "ls /srv/early" });
+  const approvals = fixture.approvals();
+  const asked = fixture.asked({ command: "ls /srv/early" });
   const { id } = approvals.request(asked);
   const consumed = approvals.consume(id, asked.binding, USE);
   assert.deepEqual(consumed, { ok: false, status: "pending", changed: ["the request is still pending"] });
 });
 
 test("rejects decisions by agents", () => {
-  const approvals = room.approvals();
-  const { id } = approvals.request(room.asked({ command: "ls /srv/self" }));
+  const approvals = fixture.approvals();
+  const { id } = approvals.request(fixture.asked({ command: "ls /srv/self" }));
   const attempts: unknown[] = [
     { ...ONCE, channel: "agent" },
     { ...ONCE, channel: "toolset" },
@@ -93,7 +93,7 @@ test("rejects decisions by agents", () => {
     assert.throws(() => approvals.decide(id, attempt as ApprovalDecision), { type: "SelfApproval" });
   }
   for (const above of ["keeper", "unknown"] as const) {
-    const inside = room.approvals({ ancestry: () => above });
+    const inside = fixture.approvals({ ancestry: () => above });
     assert.throws(() => inside.decide(id, ONCE), { type: "SelfApproval" });
     assert.throws(() => inside.decide(id, DENY), { type: "SelfApproval" });
   }
@@ -101,40 +101,40 @@ test("rejects decisions by agents", () => {
 });
 
 test("distinguishes unknown ids from ambiguous ones", () => {
-  const approvals = room.approvals();
+  const approvals = fixture.approvals();
   assert.throws(() => approvals.get("nothing"), { type: "ApprovalNotFound" });
   assert.throws(() => approvals.get("0"), { type: "AmbiguousId" });
 });
 
 test("calls listeners once for each new request, after it is stored", async () => {
-  const approvals = room.approvals();
+  const approvals = fixture.approvals();
   const heard: string[] = [];
   const stop = approvals.onRequest(({ id }) => heard.push(id));
-  const { id } = approvals.request(room.asked({ command: "ls /srv/heard" }));
-  approvals.request(room.asked({ command: "ls /srv/heard" }));
+  const { id } = approvals.request(fixture.asked({ command: "ls /srv/heard" }));
+  approvals.request(fixture.asked({ command: "ls /srv/heard" }));
   assert.deepEqual(heard, []);
   await Promise.resolve();
   assert.deepEqual(heard, [id]);
   stop();
-  approvals.request(room.asked({ command: "ls /srv/unheard" }));
+  approvals.request(fixture.asked({ command: "ls /srv/unheard" }));
   await Promise.resolve();
   assert.deepEqual(heard, [id]);
 });
 
 test("a decision that cannot be audited is not recorded", () => {
-  const { id } = room.approvals().request(room.asked({ command: "ls /srv/audit" }));
-  const unaudited = room.approvals({
+  const { id } = fixture.approvals().request(fixture.asked({ command: "ls /srv/audit" }));
+  const unaudited = fixture.approvals({
     audit: () => {
       throw new Error("the disk is full");
     },
   });
   assert.throws(() => unaudited.decide(id, ONCE), /the disk is full/);
-  assert.equal(room.approvals().get(id).status, "pending");
+  assert.equal(fixture.approvals().get(id).status, "pending");
 });
 
 test("rejects unknown decisions and oversized fields", () => {
-  const approvals = room.approvals();
-  const { id } = approvals.request(room.asked({ command: "ls /srv/shape" }));
+  const approvals = fixture.approvals();
+  const { id } = approvals.request(fixture.asked({ command: "ls /srv/shape" }));
   const wrong: unknown[] = [
     { ...ONCE, decision: "yes" },
     { ...ONCE, decision: undefined },
@@ -153,25 +153,25 @@ test("rejects unknown decisions and oversized fields", () => {
 });
 
 test("limits an agent to a thousand pending requests", () => {
-  const approvals = room.approvals();
-  const { id } = approvals.request(room.asked({ command: "ls /srv/flood", agent: "flood" }));
-  room.database().exec(`
+  const approvals = fixture.approvals();
+  const { id } = approvals.request(fixture.asked({ command: "ls /srv/flood", agent: "flood" }));
+  fixture.database().exec(`
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 999)
     INSERT INTO approvals (id, agent, status, created_ms, expires_ms, fingerprint, request, binding, origin, quorum)
       SELECT 'flood-' || i, agent, 'pending', created_ms, expires_ms, 'print-' || i, request, binding, origin, quorum
       FROM n, (SELECT * FROM approvals WHERE id = '${id}');
   `);
-  const again = () => approvals.request(room.asked({ command: "ls /srv/one-more", agent: "flood" }));
+  const again = () => approvals.request(fixture.asked({ command: "ls /srv/one-more", agent: "flood" }));
   assert.throws(again, { type: "ResourceLimitExceeded" });
-  assert.equal(approvals.request(room.asked({ command: "ls /srv/flood", agent: "flood" })).id, id);
+  assert.equal(approvals.request(fixture.asked({ command: "ls /srv/flood", agent: "flood" })).id, id);
   approvals.decide(id, ONCE);
   assert.equal(again().status, "pending");
 });
 
 test("deletes old decided requests and keeps pending ones", () => {
-  const approvals = room.approvals();
-  const open = approvals.request(room.asked({ command: "ls /srv/open" }));
-  const settled = approvals.request(room.asked({ command: "ls /srv/settled" }));
+  const approvals = fixture.approvals();
+  const open = approvals.request(fixture.asked({ command: "ls /srv/open" }));
+  const settled = approvals.request(fixture.asked({ command: "ls /srv/settled" }));
   approvals.decide(settled.id, DENY);
   assert.ok(approvals.forget(Date.now() + 1) > 0);
   assert.throws(() => approvals.get(settled.id), { type: "ApprovalNotFound" });
@@ -180,9 +180,9 @@ test("deletes old decided requests and keeps pending ones", () => {
 
 test("an expired request cannot be approved, even when many others are due to expire", () => {
   let now = Date.now();
-  const approvals = room.approvals({ now: () => now, expiresMs: 1000 });
-  const { id } = approvals.request(room.asked({ command: "ls /srv/late" }));
-  room.database().exec(
+  const approvals = fixture.approvals({ now: () => now, expiresMs: 1000 });
+  const { id } = approvals.request(fixture.asked({ command: "ls /srv/late" }));
+  fixture.database().exec(
     `INSERT INTO approvals (id, agent, status, created_ms, expires_ms, fingerprint, request, binding, origin, quorum)
      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500)
      SELECT printf('0000-%d', i), agent, 'pending', created_ms, expires_ms - 1, i, request, binding, origin, quorum
@@ -194,8 +194,8 @@ test("an expired request cannot be approved, even when many others are due to ex
 });
 
 test("limits the total size of an agent's pending requests", () => {
-  const approvals = room.approvals();
-  const asked = room.asked({ command: "cat", agent: "writer" });
+  const approvals = fixture.approvals();
+  const asked = fixture.asked({ command: "cat", agent: "writer" });
   const long = (n: number) => ({
     ...asked,
     binding: { ...asked.binding, stdin: String(n) },
@@ -208,5 +208,5 @@ test("limits the total size of an agent's pending requests", () => {
     { type: "ResourceLimitExceeded", message: /would exceed 64 MiB/ },
   );
   assert.ok(approvals.list({ agent: "writer" }).length > 5);
-  assert.equal(approvals.request(room.asked({ command: "ls /short", agent: "writer" })).status, "pending");
+  assert.equal(approvals.request(fixture.asked({ command: "ls /short", agent: "writer" })).status, "pending");
 });

@@ -7,8 +7,8 @@ import type { Analysis } from "../../../src/core/facts.ts";
 import { inspect } from "../../../src/shell/inspect.ts";
 import { ApprovalFixture } from "../../fixtures/approvals.ts";
 
-const room = new ApprovalFixture();
-after(() => room.remove());
+const fixture = new ApprovalFixture();
+after(() => fixture.remove());
 
 /** A lookup in which every program exists and links resolve as the tests specify. */
 function facts(command: string): Analysis {
@@ -19,14 +19,14 @@ function facts(command: string): Analysis {
     return links[name] ?? `/usr/bin/${name}`;
   };
   return inspect(command, {
-    cwd: room.workspace,
+    cwd: fixture.workspace,
     home: "/home/ann",
-    workspace: room.workspace,
+    workspace: fixture.workspace,
     lookup: { which, realpath: (path) => path },
   });
 }
 
-const scene: GrantContext = { workspace: room.workspace };
+const scene: GrantContext = { workspace: fixture.workspace };
 
 const GRANTABLE = [
   "git fetch origin",
@@ -188,9 +188,9 @@ test("a request with environment variables or stdin is not grantable", () => {
 });
 
 test("a link to an interpreter counts as the interpreter", () => {
-  const link = join(room.folder, "harmless");
+  const link = join(fixture.folder, "harmless");
   symlinkSync("/bin/bash", link);
-  const found = grantable(room.inspect(link), scene);
+  const found = grantable(fixture.inspect(link), scene);
   assert.deepEqual([found.ok, found.ok ? "" : found.why], [false, "bash is a shell"]);
 });
 
@@ -205,9 +205,9 @@ test("lists the commands that a grant would cover", () => {
 });
 
 test("a program in the workspace is not grantable, even by its absolute path", () => {
-  const tool = join(room.workspace, "tool");
+  const tool = join(fixture.workspace, "tool");
   copyFileSync("/bin/true", tool);
   chmodSync(tool, 0o755);
-  writeFileSync(join(room.workspace, "x"), "");
-  assert.equal(grantable(room.inspect(tool), scene).ok, false);
+  writeFileSync(join(fixture.workspace, "x"), "");
+  assert.equal(grantable(fixture.inspect(tool), scene).ok, false);
 });

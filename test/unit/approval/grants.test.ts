@@ -6,30 +6,30 @@ import type { Approvals } from "../../../src/approval/approvals.ts";
 import type { GrantScope } from "../../../src/core/approval.ts";
 import { ApprovalFixture, type Asked } from "../../fixtures/approvals.ts";
 
-const room = new ApprovalFixture();
-after(() => room.remove());
-const scene = { agent: "builder", workspace: room.workspace };
+const fixture = new ApprovalFixture();
+after(() => fixture.remove());
+const scene = { agent: "builder", workspace: fixture.workspace };
 
 function always(approvals: Approvals, asked: Asked, grant: GrantScope = {}) {
-  const { id } = approvals.request(room.asked(asked));
+  const { id } = approvals.request(fixture.asked(asked));
   return approvals.decide(id, { decision: "always", who: "ann", channel: "cli", grant });
 }
 
 /** Reports whether grants cover a command. */
 function granted(approvals: Approvals, command: string, other: Partial<typeof scene> & { cwd?: string } = {}): boolean {
-  return approvals.grants.match(room.inspect(command, other.cwd), { ...scene, ...other }) !== null;
+  return approvals.grants.match(fixture.inspect(command, other.cwd), { ...scene, ...other }) !== null;
 }
 
 test("a granted command requires no further approval", () => {
-  const approvals = room.approvals();
+  const approvals = fixture.approvals();
   assert.equal(granted(approvals, "uname -a"), false);
   always(approvals, { command: "uname -a" });
   assert.equal(granted(approvals, "uname -a"), true);
-  assert.equal(granted(room.approvals(), "uname -a"), true, "another gateway sees the grant");
+  assert.equal(granted(fixture.approvals(), "uname -a"), true, "another gateway sees the grant");
 });
 
 test("a grant covers only its agent, program, arguments and folder", () => {
-  const approvals = room.approvals();
+  const approvals = fixture.approvals();
   always(approvals, { command: "id -u" });
   const no: [string, object?][] = [
     ["id -g"],
@@ -37,7 +37,7 @@ test("a grant covers only its agent, program, arguments and folder", () => {
     ["id"],
     ["whoami -u"],
     ["id -u", { agent: "other" }],
-    ["id -u", { cwd: room.folder }],
+    ["id -u", { cwd: fixture.folder }],
     ["id -u > x"],
     ["A=1 id -u"],
     ["id -u; whoami"],
@@ -48,11 +48,11 @@ test("a grant covers only its agent, program, arguments and folder", () => {
   for (const command of ["id -u", "/usr/bin/id -u", "id  '-u'", "echo x; id -u", "id -u && id -u", "id -u 2>&1"]) {
     assert.equal(granted(approvals, command), true, command);
   }
-  assert.equal(approvals.grants.match(room.inspect("id -u"), { ...scene, addedEnv: ["LD_PRELOAD"] }), null);
+  assert.equal(approvals.grants.match(fixture.inspect("id -u"), { ...scene, addedEnv: ["LD_PRELOAD"] }), null);
 });
 
 test("makes one grant per command; only commands granted in a pipeline are covered in one", () => {
-  const approvals = room.approvals();
+  const approvals = fixture.approvals();
   const { id } = always(approvals, { command: "ls -l | wc -l && df -h" });
   const made = approvals.grants.list().filter(({ approval }) => approval === id);
   assert.deepEqual(made.map(({ executable, piped }) => [executable, piped]).sort(), [
@@ -66,12 +66,12 @@ test("makes one grant per command; only commands granted in a pipeline are cover
 });
 
 test("patterns widen the arguments and must match the requested ones", () => {
-  const approvals = room.approvals();
+  const approvals = fixture.approvals();
   assert.throws(() => always(approvals, { command: "git fetch origin" }, { args: ["pull", "*"] }), {
     type: "NotGrantable",
     message: "A standing grant is not possible: the pattern pull * does not match the requested arguments.",
   });
-  const pending = approvals.request(room.asked({ command: "git fetch origin" }));
+  const pending = approvals.request(fixture.asked({ command: "git fetch origin" }));
   assert.equal(pending.status, "pending", "a rejected decision leaves the request pending");
   always(approvals, { command: "git fetch origin" }, { args: ["fetch", "*"] });
   assert.equal(granted(approvals, "git fetch upstream"), true);
@@ -83,18 +83,18 @@ test("patterns widen the arguments and must match the requested ones", () => {
 });
 
 test("rejects a grant for a command that is not grantable and leaves the request pending", () => {
-  const approvals = room.approvals();
+  const approvals = fixture.approvals();
   assert.throws(() => always(approvals, { command: "make" }), {
     type: "NotGrantable",
     message: "A standing grant is not possible: make runs code from project files.",
   });
-  const { id } = approvals.request(room.asked({ command: "make" }));
+  const { id } = approvals.request(fixture.asked({ command: "make" }));
   assert.equal(approvals.decide(id, { decision: "once", who: "ann", channel: "cli" }).status, "approved");
 });
 
 test("a grant can expire", () => {
   let now = Date.now();
-  const approvals = room.approvals({ now: () => now });
+  const approvals = fixture.approvals({ now: () => now });
   always(approvals, { command: "df -i" }, { expiresMs: 60_000 });
   assert.equal(granted(approvals, "df -i"), true);
   now += 60_001;
@@ -103,7 +103,7 @@ test("a grant can expire", () => {
 });
 
 test("a grant can be revoked once, and other gateways see it", () => {
-  const [here, there] = [room.approvals(), room.approvals()];
+  const [here, there] = [fixture.approvals(), fixture.approvals()];
   const { id } = always(here, { command: "uptime -p" });
   const grant = here.grants.list().find(({ approval }) => approval === id);
   assert.ok(grant);
@@ -113,15 +113,15 @@ test("a grant can be revoked once, and other gateways see it", () => {
   assert.throws(() => there.grants.revoke(grant.id, { who: "ann", channel: "cli" }), { type: "GrantNotFound" });
   assert.equal(there.grants.get(grant.id).revokedAt !== null, true);
   assert.deepEqual(
-    room.audited.filter(({ detail }) => detail.grant === grant.id).map(({ outcome }) => outcome),
+    fixture.audited.filter(({ detail }) => detail.grant === grant.id).map(({ outcome }) => outcome),
     ["granted", "revoked"],
   );
 });
 
 test("a repeated grant replaces the earlier one", () => {
-  const approvals = room.approvals();
+  const approvals = fixture.approvals();
   const { id } = always(approvals, { command: "hostname -f" });
-  approvals.consume(id, room.binding({ command: "hostname -f" }), { agent: "builder", session: "s" });
+  approvals.consume(id, fixture.binding({ command: "hostname -f" }), { agent: "builder", session: "s" });
   always(approvals, { command: "hostname -f" }, { expiresMs: 1000 });
   const live = approvals.grants.list().filter(({ executable }) => executable.endsWith("hostname"));
   assert.equal(live.length, 1);
@@ -129,13 +129,13 @@ test("a repeated grant replaces the earlier one", () => {
 });
 
 test("a grant does not cover another program at the same path", () => {
-  const approvals = room.approvals();
-  const tool = join(room.folder, "tool");
+  const approvals = fixture.approvals();
+  const tool = join(fixture.folder, "tool");
   copyFileSync("/bin/true", tool);
   // The folder counts as outside the workspace and the temporary directories.
-  const outside = { ...room.asked({ command: `${tool} go` }), workspace: "/nowhere" };
+  const outside = { ...fixture.asked({ command: `${tool} go` }), workspace: "/nowhere" };
   const facts = { ...outside.verdict, commands: outside.verdict.commands };
-  const target = { executable: tool, args: ["go"], cwd: room.workspace, piped: false };
+  const target = { executable: tool, args: ["go"], cwd: fixture.workspace, piped: false };
   const made = { agent: "builder", target, identity: null, scope: {}, who: "ann", channel: "cli", approval: null };
   const grant = approvals.grants.make(made);
   assert.equal(approvals.grants.get(grant.id).current, true);
@@ -145,30 +145,30 @@ test("a grant does not cover another program at the same path", () => {
 });
 
 test("a grant for a linked folder covers the link's original target", () => {
-  const approvals = room.approvals();
-  for (const name of ["one", "two"]) mkdirSync(join(room.workspace, name));
-  const link = join(room.workspace, "link");
+  const approvals = fixture.approvals();
+  for (const name of ["one", "two"]) mkdirSync(join(fixture.workspace, name));
+  const link = join(fixture.workspace, "link");
   symlinkSync("one", link);
   always(approvals, { command: "stat .", cwd: link });
   assert.equal(granted(approvals, "stat .", { cwd: link }), true);
-  assert.equal(granted(approvals, "stat .", { cwd: join(room.workspace, "one") }), true);
+  assert.equal(granted(approvals, "stat .", { cwd: join(fixture.workspace, "one") }), true);
   unlinkSync(link);
   symlinkSync("two", link);
   assert.equal(granted(approvals, "stat .", { cwd: link }), false);
 });
 
 test("records the use of a grant, but not a check", () => {
-  const approvals = room.approvals();
+  const approvals = fixture.approvals();
   always(approvals, { command: "nproc --all" });
-  const [grant] = approvals.grants.match(room.inspect("nproc --all"), scene) ?? [];
+  const [grant] = approvals.grants.match(fixture.inspect("nproc --all"), scene) ?? [];
   assert.equal(grant?.lastUsedAt, null);
   approvals.grants.used([grant?.id ?? ""]);
   assert.notEqual(approvals.grants.get(grant?.id ?? "").lastUsedAt, null);
 });
 
 test("a thousand grants and pending requests do not slow down a check", () => {
-  const approvals = room.approvals();
-  const facts = room.inspect("uname -a");
+  const approvals = fixture.approvals();
+  const facts = fixture.inspect("uname -a");
   const perCheck = () => {
     let best = Number.POSITIVE_INFINITY;
     for (let round = 0; round < 20; round++) {
@@ -179,7 +179,7 @@ test("a thousand grants and pending requests do not slow down a check", () => {
     return best;
   };
   const before = perCheck();
-  const database = room.database();
+  const database = fixture.database();
   database.exec(`
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
     INSERT INTO grants SELECT 'many-' || i, agent, '/usr/bin/other-' || i, identity, args, cwd, piped, NULL, created_ms,

@@ -3,14 +3,14 @@ import { after, test } from "node:test";
 import type { ApprovalDecision, Quorum } from "../../../src/core/approval.ts";
 import { ApprovalFixture } from "../../fixtures/approvals.ts";
 
-const room = new ApprovalFixture();
-after(() => room.remove());
+const fixture = new ApprovalFixture();
+after(() => fixture.remove());
 
 const THREE = ["ann", "bob", "cy"];
 const FOUR = [...THREE, "dan"];
 
 /** Decisions in order (`ann+` approves, `bob-` denies), and the status after each. */
-const TABLE: [rule: Quorum["rule"], approvers: string[], words: string, statuses: string][] = [
+const TABLE: [rule: Quorum["rule"], approvers: string[], decisions: string, statuses: string][] = [
   ["any", [], "zoe+", "approved"],
   ["any", [], "zoe-", "denied"],
   ["any", THREE, "bob+", "approved"],
@@ -30,18 +30,18 @@ const TABLE: [rule: Quorum["rule"], approvers: string[], words: string, statuses
   ["unanimous", ["ann"], "ann+", "approved"],
 ];
 
-function word(text: string): ApprovalDecision {
+function decisionOf(text: string): ApprovalDecision {
   return { decision: text.endsWith("+") ? "once" : "deny", who: text.slice(0, -1), channel: "cli" };
 }
 
-for (const [index, [rule, approvers, words, statuses]] of TABLE.entries()) {
-  test(`${rule} of [${approvers}]: ${words}`, () => {
-    const approvals = room.approvals({ quorum: { rule, approvers } });
-    const { id } = approvals.request(room.asked({ command: `ls /quorum/${index}` }));
+for (const [index, [rule, approvers, decisions, statuses]] of TABLE.entries()) {
+  test(`rule ${rule} of [${approvers}]: ${decisions} makes the request ${statuses}`, () => {
+    const approvals = fixture.approvals({ quorum: { rule, approvers } });
+    const { id } = approvals.request(fixture.asked({ command: `ls /quorum/${index}` }));
     assert.equal(
-      words
+      decisions
         .split(" ")
-        .map((each) => approvals.decide(id, word(each)).status)
+        .map((each) => approvals.decide(id, decisionOf(each)).status)
         .join(" "),
       statuses,
     );
@@ -49,18 +49,18 @@ for (const [index, [rule, approvers, words, statuses]] of TABLE.entries()) {
 }
 
 test("rejects people who are not approvers and second decisions of one person", () => {
-  const approvals = room.approvals({ quorum: { rule: "majority", approvers: THREE } });
-  const { id } = approvals.request(room.asked({ command: "ls /quorum/others" }));
-  assert.throws(() => approvals.decide(id, word("zoe+")), {
+  const approvals = fixture.approvals({ quorum: { rule: "majority", approvers: THREE } });
+  const { id } = approvals.request(fixture.asked({ command: "ls /quorum/others" }));
+  assert.throws(() => approvals.decide(id, decisionOf("zoe+")), {
     type: "NotAnApprover",
     message: "`zoe` is not an approver of this request.",
   });
-  approvals.decide(id, word("ann+"));
-  assert.throws(() => approvals.decide(id, word("ann+")), {
+  approvals.decide(id, decisionOf("ann+"));
+  assert.throws(() => approvals.decide(id, decisionOf("ann+")), {
     type: "AlreadyDecided",
     message: /Each person can decide once/,
   });
-  assert.throws(() => approvals.decide(id, word("ann-")), { type: "AlreadyDecided" });
+  assert.throws(() => approvals.decide(id, decisionOf("ann-")), { type: "AlreadyDecided" });
   assert.equal(approvals.get(id).status, "pending");
 });
 
@@ -73,8 +73,8 @@ test("makes a grant only when all approvers choose always with the same scope", 
     [{ ...always, who: "ann" }, { ...always, who: "bob", grant: {} }, 0],
   ];
   for (const [index, [first, second, grants]] of outcomes.entries()) {
-    const approvals = room.approvals({ quorum });
-    const { id } = approvals.request(room.asked({ command: `ls /quorum/grant/${index}` }));
+    const approvals = fixture.approvals({ quorum });
+    const { id } = approvals.request(fixture.asked({ command: `ls /quorum/grant/${index}` }));
     approvals.decide(id, first);
     assert.equal(approvals.decide(id, second).status, "approved");
     assert.equal(approvals.grants.list().filter(({ approval }) => approval === id).length, grants);
@@ -89,6 +89,6 @@ test("rejects an invalid quorum", () => {
     [{ rule: "most" as "any", approvers: [] }, /must be any, majority or unanimous/],
   ];
   for (const [quorum, message] of faults) {
-    assert.throws(() => room.approvals({ quorum }), { type: "InvalidRequest", message });
+    assert.throws(() => fixture.approvals({ quorum }), { type: "InvalidRequest", message });
   }
 });

@@ -6,8 +6,8 @@ import { shownLine, shownText } from "../../../src/text/visible.ts";
 import { displayWidth } from "../../../src/text/width.ts";
 import { ApprovalFixture } from "../../fixtures/approvals.ts";
 
-const room = new ApprovalFixture();
-after(() => room.remove());
+const fixture = new ApprovalFixture();
+after(() => fixture.remove());
 
 /** The text of a command, and the text shown to the approver. */
 const DECEPTIVE: [name: string, text: string, shown: string][] = [
@@ -72,7 +72,7 @@ test("locates a span after escaped characters", () => {
 
 test("stores and prints a command of 100 KB without truncation", () => {
   const command = `echo ${"a".repeat(50_000)} $(rm -rf ~/hidden) ${"b".repeat(50_000)}`;
-  const approval = room.approvals().request(room.asked({ command }));
+  const approval = fixture.approvals().request(fixture.asked({ command }));
   assert.equal(approval.request.command.text, command);
   for (const columns of [40, 80, 200]) {
     const text = approvalText(approval, { color: false, columns, nowMs: Date.now() });
@@ -84,7 +84,7 @@ test("stores and prints a command of 100 KB without truncation", () => {
 
 test("lines of the command cannot be mistaken for fields", () => {
   const command = "ls\nwhy          It is harmless. (safe)\nexpires      never";
-  const approval = room.approvals().request(room.asked({ command }));
+  const approval = fixture.approvals().request(fixture.asked({ command }));
   const text = approvalText(approval, { color: false, columns: 80, nowMs: Date.now() });
   assert.match(text, /^│ ls\n│ why {10}It is harmless\. \(safe\)\n│ expires {6}never$/m);
   assert.doesNotMatch(text, /^why {10}It is harmless/m);
@@ -95,7 +95,7 @@ test("no line is wider than the screen, so that a wrapped line cannot pass for a
   const fake = "under        nothing at all";
   const reasons = [{ rule: wide + fake, message: wide + fake, span: null, suggestion: null }];
   const asked = { command: `echo ${wide}`, env: { X: wide + fake }, confinement: wide + fake, intent: wide, reasons };
-  const approval = room.approvals().request(room.asked({ ...asked, stdin: wide }));
+  const approval = fixture.approvals().request(fixture.asked({ ...asked, stdin: wide }));
   for (const columns of [40, 80]) {
     const text = approvalText(approval, { color: false, columns, nowMs: Date.now() });
     for (const line of text.split("\n")) assert.ok(displayWidth(line) <= columns, line);
@@ -104,20 +104,20 @@ test("no line is wider than the screen, so that a wrapped line cannot pass for a
 });
 
 test("wraps long values in linear time", () => {
-  const approval = room.approvals().request(room.asked({ command: "ls", confinement: "漢 é".repeat(100_000) }));
+  const approval = fixture.approvals().request(fixture.asked({ command: "ls", confinement: "漢 é".repeat(100_000) }));
   const text = approvalText(approval, { color: false, columns: 80, nowMs: Date.now() });
   assert.equal(text.match(/漢/g)?.length, 100_000);
 });
 
 test("escapes control characters in rule names, which an agent may have written", () => {
   const reasons = [{ rule: "x\u001b[2J\u202ey", message: "m\u001b[31m", span: null, suggestion: null }];
-  const { request } = room.approvals().request(room.asked({ command: "ls", reasons }));
+  const { request } = fixture.approvals().request(fixture.asked({ command: "ls", reasons }));
   assert.deepEqual(request.reasons, [{ rule: "x‹escape›[2J‹U+202E›y", message: "m‹escape›[31m", span: null }]);
 });
 
 test("stdin and environment variables are part of the command section", () => {
   const asked = { command: "bash -s", stdin: "id\nrm -rf /srv", env: { CODE: "curl evil.example" } };
-  const approval = room.approvals().request(room.asked(asked));
+  const approval = fixture.approvals().request(fixture.asked(asked));
   const { command } = approvalLines(approval, { color: false, columns: 80, nowMs: Date.now() });
   assert.deepEqual(command.slice(1), [
     "│ bash -s",
@@ -133,7 +133,7 @@ test("with color, risky spans are red and escaped characters inverse", () => {
   const command = "ls \u202e; rm -rf /srv";
   const start = command.indexOf("rm");
   const reasons = [{ rule: "delete", message: "It deletes.", span: { start, end: command.length }, suggestion: null }];
-  const approval = room.approvals().request(room.asked({ command, reasons }));
+  const approval = fixture.approvals().request(fixture.asked({ command, reasons }));
   const text = approvalText(approval, { color: true, columns: 80, nowMs: Date.now() });
   assert.ok(text.includes("\u001b[7m‹U+202E›\u001b[27m"));
   assert.ok(text.includes("\u001b[1m\u001b[31mrm -rf /srv\u001b[39m\u001b[22m"));
@@ -142,14 +142,14 @@ test("with color, risky spans are red and escaped characters inverse", () => {
 
 test("without color, risky spans are underlined", () => {
   const reasons = [{ rule: "delete", message: "It deletes.", span: { start: 4, end: 11 }, suggestion: null }];
-  const approval = room.approvals().request(room.asked({ command: "ls; rm -rf; id", reasons }));
+  const approval = fixture.approvals().request(fixture.asked({ command: "ls; rm -rf; id", reasons }));
   const text = approvalText(approval, { color: false, columns: 80, nowMs: Date.now() });
   assert.match(text, /^│ ls; rm -rf; id\n {6}\^{7}$/m);
 });
 
 test("escapes names, folders, variables, intent and stdin, and masks secrets", () => {
-  const { request } = room.approvals().request(
-    room.asked({
+  const { request } = fixture.approvals().request(
+    fixture.asked({
       command: "bash -s",
       agent: "bui\u202elder",
       env: { GREETING: "a\u200bb\n", API_TOKEN: "hunter2-hunter2" },
@@ -167,7 +167,7 @@ test("escapes names, folders, variables, intent and stdin, and masks secrets", (
 });
 
 test("lists each unknown once, with its reason", () => {
-  const { request } = room.approvals().request(room.asked({ command: "$(cat word) hello" }));
+  const { request } = fixture.approvals().request(fixture.asked({ command: "$(cat word) hello" }));
   assert.deepEqual(request.commands.at(-1)?.notes, [
     "the program to run cannot be determined: the output of a command substitution is known only at run time",
   ]);

@@ -6,26 +6,26 @@ import type { ApprovalDecision } from "../../../src/core/approval.ts";
 import { openDatabase } from "../../../src/storage/database.ts";
 import { ApprovalFixture } from "../../fixtures/approvals.ts";
 
-const room = new ApprovalFixture();
-after(() => room.remove());
+const fixture = new ApprovalFixture();
+after(() => fixture.remove());
 
 const ONCE: ApprovalDecision = { decision: "once", who: "ann", channel: "cli" };
 const USE = { agent: "builder", session: "s" };
 
 test("a wait ends with a decision of this or another gateway", async () => {
   for (const decides of ["here", "there"]) {
-    const here = room.approvals();
-    const { id } = here.request(room.asked({ command: `ls /wait/${decides}` }));
+    const here = fixture.approvals();
+    const { id } = here.request(fixture.asked({ command: `ls /wait/${decides}` }));
     const waiting = here.wait(id);
-    (decides === "here" ? here : room.approvals()).decide(id, ONCE);
+    (decides === "here" ? here : fixture.approvals()).decide(id, ONCE);
     assert.equal((await waiting).status, "approved");
     assert.equal((await here.wait(id)).status, "approved", "a second wait returns immediately");
   }
 });
 
 test("a wait that times out returns the pending request and can be repeated", async () => {
-  const approvals = room.approvals();
-  const { id } = approvals.request(room.asked({ command: "ls /wait/short" }));
+  const approvals = fixture.approvals();
+  const { id } = approvals.request(fixture.asked({ command: "ls /wait/short" }));
   assert.equal((await approvals.wait(id, { timeoutMs: 20 })).status, "pending");
   const again = approvals.wait(id);
   approvals.decide(id, { ...ONCE, decision: "deny", reason: "no" });
@@ -33,8 +33,8 @@ test("a wait that times out returns the pending request and can be repeated", as
 });
 
 test("a wait can be aborted", async () => {
-  const approvals = room.approvals();
-  const { id } = approvals.request(room.asked({ command: "ls /wait/off" }));
+  const approvals = fixture.approvals();
+  const { id } = approvals.request(fixture.asked({ command: "ls /wait/off" }));
   const reason = new Error("changed my mind");
   const calling = new AbortController();
   const waiting = approvals.wait(id, { signal: calling.signal });
@@ -45,8 +45,8 @@ test("a wait can be aborted", async () => {
 });
 
 test("a request expires and then counts as denied", async () => {
-  const approvals = room.approvals({ expiresMs: 40 });
-  const asked = room.asked({ command: "ls /wait/expires" });
+  const approvals = fixture.approvals({ expiresMs: 40 });
+  const asked = fixture.asked({ command: "ls /wait/expires" });
   const { id, createdAt, expiresAt } = approvals.request(asked);
   assert.equal(Date.parse(expiresAt) - Date.parse(createdAt), 40);
   assert.equal((await approvals.wait(id)).status, "expired");
@@ -60,7 +60,7 @@ test("a request expires and then counts as denied", async () => {
     changed: [`the approval expired at ${expiresAt}`],
   });
   assert.deepEqual(
-    room.audited.filter(({ detail }) => detail.approval === id).map(({ outcome }) => outcome),
+    fixture.audited.filter(({ detail }) => detail.approval === id).map(({ outcome }) => outcome),
     ["asked", "expired", "refused"],
   );
   assert.notEqual(approvals.request(asked).id, id, "a repeated request is a new one");
@@ -68,8 +68,8 @@ test("a request expires and then counts as denied", async () => {
 
 test("a request expires after 30 minutes, and an approval 30 minutes after the decision", () => {
   let now = Date.now();
-  const approvals = room.approvals({ now: () => now });
-  const asked = room.asked({ command: "ls /wait/default" });
+  const approvals = fixture.approvals({ now: () => now });
+  const asked = fixture.asked({ command: "ls /wait/default" });
   const { id } = approvals.request(asked);
   now += 29 * 60_000;
   assert.equal(approvals.get(id).status, "pending");
@@ -83,8 +83,8 @@ test("a request expires after 30 minutes, and an approval 30 minutes after the d
 
 test("lists expired requests as expired", () => {
   let now = Date.now();
-  const approvals = room.approvals({ now: () => now, expiresMs: 1000 });
-  const { id } = approvals.request(room.asked({ command: "ls /wait/list", agent: "lister" }));
+  const approvals = fixture.approvals({ now: () => now, expiresMs: 1000 });
+  const { id } = approvals.request(fixture.asked({ command: "ls /wait/list", agent: "lister" }));
   assert.deepEqual(
     approvals.list({ status: "pending", agent: "lister" }).map((each) => each.id),
     [id],
@@ -98,9 +98,9 @@ test("lists expired requests as expired", () => {
 });
 
 test("a wait fails when its gateway is closed", async () => {
-  const database = openDatabase(join(room.folder, "closed.db"));
+  const database = openDatabase(join(fixture.folder, "closed.db"));
   const approvals = new Approvals(database, { ancestry: () => "none" });
-  const { id } = approvals.request(room.asked({ command: "ls /wait/closed" }));
+  const { id } = approvals.request(fixture.asked({ command: "ls /wait/closed" }));
   const waiting = approvals.wait(id);
   database.close();
   await assert.rejects(waiting);

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AllowEntry } from "../../../src/core/policy.ts";
-import { judge } from "./world.ts";
+import { checkCommand } from "./world.ts";
 
 function allows(entry: AllowEntry, command: string, agent?: string): boolean {
   return (
-    judge(command, { policy: { security: "allowlist", allowlist: [entry] }, ...(agent ? { agent } : {}) }).verdict ===
-    "allow"
+    checkCommand(command, { policy: { security: "allowlist", allowlist: [entry] }, ...(agent ? { agent } : {}) })
+      .verdict === "allow"
   );
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { isStopped, judge } from "./world.ts";
+import { checkCommand, isStopped } from "./world.ts";
 
 function cases(name: string): string[] {
   return readFileSync(new URL(`./cases/${name}.txt`, import.meta.url), "utf8")
@@ -20,13 +20,16 @@ function all(name: string, isRight: (command: string) => boolean): void {
 }
 
 all("stopped", (command) =>
-  (["full", "allowlist", "deny"] as const).every((security) => isStopped(judge(command, { security }))),
+  (["full", "allowlist", "deny"] as const).every((security) => isStopped(checkCommand(command, { security }))),
 );
 all("unknowable", (command) => {
-  const verdict = judge(command);
+  const verdict = checkCommand(command);
   return !verdict.analyzable || isStopped(verdict);
 });
-all("unknowable", (command) => judge(command, { security: "allowlist" }).verdict !== "allow");
-all("unknowable", (command) => judge(command, { confined: false }).verdict !== "allow");
-all("harmless", (command) => !isStopped(judge(command)) && !isStopped(judge(command, { security: "allowlist" })));
-all("asked", (command) => judge(command, { security: "allowlist" }).verdict !== "allow");
+all("unknowable", (command) => checkCommand(command, { security: "allowlist" }).verdict !== "allow");
+all("unknowable", (command) => checkCommand(command, { confined: false }).verdict !== "allow");
+all(
+  "harmless",
+  (command) => !isStopped(checkCommand(command)) && !isStopped(checkCommand(command, { security: "allowlist" })),
+);
+all("asked", (command) => checkCommand(command, { security: "allowlist" }).verdict !== "allow");

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Policy } from "../../../src/core/policy.ts";
-import { judge } from "./world.ts";
+import { checkCommand } from "./world.ts";
 
-const verdict = (command: string, policy: Policy = {}, more: Parameters<typeof judge>[1] = {}) =>
-  judge(command, { policy, ...more }).verdict;
+const verdict = (command: string, policy: Policy = {}, more: Parameters<typeof checkCommand>[1] = {}) =>
+  checkCommand(command, { policy, ...more }).verdict;
 
 test("by default a known command is allowed, and an unanalyzable one only in a sandbox", () => {
   assert.equal(verdict("ls"), "allow");
@@ -99,7 +99,7 @@ test("a function that may be undefined does not replace a program of the same na
 });
 
 test("reasons name the rule and the span, most severe first", () => {
-  const { reasons, command } = judge("ls; sudo rm -rf /");
+  const { reasons, command } = checkCommand("ls; sudo rm -rf /");
   assert.deepEqual(
     reasons.map(({ rule, span }) => [rule, span && command.slice(span.start, span.end)]),
     [
@@ -110,7 +110,7 @@ test("reasons name the rule and the span, most severe first", () => {
 });
 
 test("the span of a reason points into nested text", () => {
-  const { reasons, command } = judge(`bash -c 'ls; rm -rf /'`);
+  const { reasons, command } = checkCommand(`bash -c 'ls; rm -rf /'`);
   const span = reasons[0]?.span;
   assert.equal(span && command.slice(span.start, span.end), "/");
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Policy } from "../../../src/core/policy.ts";
 import { loadPolicy, tighteningOnly } from "../../../src/policy/load.ts";
-import { judge } from "./world.ts";
+import { checkCommand } from "./world.ts";
 
 const good: Policy = {
   security: "allowlist",
@@ -85,7 +85,7 @@ for (const [name, policy, message] of bad) {
 }
 
 test("rules of a policy decide about commands", () => {
-  const verdict = (command: string, policy = good) => judge(command, { policy }).verdict;
+  const verdict = (command: string, policy = good) => checkCommand(command, { policy }).verdict;
   assert.equal(verdict("git push"), "deny");
   assert.equal(verdict("/usr/bin/git push"), "deny");
   assert.equal(verdict("bash -c 'git push'"), "deny");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { quoteWord } from "../../../src/shell/quote.ts";
-import { isStopped, judge } from "./world.ts";
+import { checkCommand, isStopped } from "./world.ts";
 
 const DANGEROUS = [
   "rm -rf /",
@@ -66,7 +66,7 @@ const WRAPPERS: ((command: string) => string)[] = [
 test("up to three wrappers around a dangerous command do not change its verdict", () => {
   const pick = random(7);
   for (const command of DANGEROUS) {
-    for (const wrap of WRAPPERS) assert.ok(isStopped(judge(wrap(command))), wrap(command));
+    for (const wrap of WRAPPERS) assert.ok(isStopped(checkCommand(wrap(command))), wrap(command));
     for (let round = 0; round < 60; round++) {
       const depth = 2 + pick(2);
       let text = command;
@@ -76,7 +76,7 @@ test("up to three wrappers around a dangerous command do not change its verdict"
         const next = wrap(text);
         if (!/\n/.test(text) || !/\$\(|<\(|\||#|&$/.test(next)) text = next;
       }
-      const verdict = judge(text);
+      const verdict = checkCommand(text);
       assert.ok(isStopped(verdict) || !verdict.analyzable, text);
     }
   }
@@ -102,7 +102,7 @@ test("quoting and spacing of a dangerous command do not change its verdict", () 
         return word === ">" || word.startsWith("~") ? word : spell(word);
       });
       const text = words.join([" ", "  ", "\t", " \\\n "][pick(4)]);
-      assert.ok(isStopped(judge(text)), JSON.stringify(text));
+      assert.ok(isStopped(checkCommand(text)), JSON.stringify(text));
     }
   }
 });
@@ -127,7 +127,7 @@ const AS_DATA: ((command: string) => string)[] = [
 test("a dangerous command as data is not denied", () => {
   for (const command of DANGEROUS) {
     for (const mention of AS_DATA) {
-      const verdict = judge(mention(command));
+      const verdict = checkCommand(mention(command));
       assert.ok(!isStopped(verdict), `${mention(command)}: ${JSON.stringify(verdict.reasons)}`);
       assert.ok(verdict.analyzable, mention(command));
     }
@@ -135,15 +135,15 @@ test("a dangerous command as data is not denied", () => {
 });
 
 test("an argument vector is not expanded, but commands inside it are found", () => {
-  assert.equal(judge(["echo", "$(rm -rf /)", ";", "rm", "-rf", "/"]).verdict, "allow");
-  assert.equal(judge(["rm", "-rf", "*"]).verdict, "allow");
-  assert.equal(judge(["rm", "-rf", "~"]).verdict, "allow");
+  assert.equal(checkCommand(["echo", "$(rm -rf /)", ";", "rm", "-rf", "/"]).verdict, "allow");
+  assert.equal(checkCommand(["rm", "-rf", "*"]).verdict, "allow");
+  assert.equal(checkCommand(["rm", "-rf", "~"]).verdict, "allow");
   for (const argv of [
     ["rm", "-rf", "/"],
     ["env", "A=1", "rm", "-rf", "/"],
     ["bash", "-c", "cd / && rm -rf *"],
     ["sudo", "id"],
   ]) {
-    assert.ok(isStopped(judge(argv)), argv.join(" "));
+    assert.ok(isStopped(checkCommand(argv)), argv.join(" "));
   }
 });

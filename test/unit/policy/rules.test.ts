@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RULES } from "../../../src/policy/rules/index.ts";
-import { judge } from "./world.ts";
+import { checkCommand } from "./world.ts";
 
 test("each rule has a unique id, a suggestion and examples", () => {
   assert.equal(new Set(RULES.map((rule) => rule.id)).size, RULES.length);
@@ -15,7 +15,7 @@ test("each rule has a unique id, a suggestion and examples", () => {
 test("a rule with onlyTargets matches no command without targets", () => {
   const alike = RULES.filter(({ onlyTargets }) => onlyTargets);
   assert.ok(alike.length >= 9);
-  const commands = RULES.flatMap(({ catches }) => catches).flatMap((example) => judge(example).commands);
+  const commands = RULES.flatMap(({ catches }) => catches).flatMap((example) => checkCommand(example).commands);
   assert.ok(commands.some(({ targets }) => targets.length > 0));
   for (const rule of alike) {
     for (const fact of commands) {
@@ -29,7 +29,7 @@ for (const rule of RULES) {
   for (const example of rule.catches) {
     test(`${rule.id} matches ${example}`, () => {
       for (const security of ["full", "allowlist", "deny"] as const) {
-        const verdict = judge(example, { security });
+        const verdict = checkCommand(example, { security });
         const reason = verdict.reasons.find((one) => one.rule === rule.id);
         assert.ok(reason, `${rule.id} does not match under ${security}: ${JSON.stringify(verdict.reasons)}`);
         assert.ok(
@@ -42,7 +42,7 @@ for (const rule of RULES) {
   }
   for (const example of rule.passes) {
     test(`${rule.id} does not match ${example}`, () => {
-      const { verdict, reasons } = judge(example);
+      const { verdict, reasons } = checkCommand(example);
       assert.ok(verdict === "allow" || verdict === "ask", JSON.stringify(reasons));
     });
   }

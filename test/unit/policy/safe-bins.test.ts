@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DEFAULTS } from "../../../src/core/settings.ts";
 import { policyOf } from "../../../src/policy/decide.ts";
-import { judge } from "./world.ts";
+import { checkCommand } from "./world.ts";
 
-const allowed = (command: string) => judge(command, { security: "allowlist" }).verdict === "allow";
+const allowed = (command: string) => checkCommand(command, { security: "allowlist" }).verdict === "allow";
 
 const SAFE = [
   "echo hi | sort",
@@ -67,12 +67,12 @@ const NOT_SAFE = [
   "X=1 sort",
 ];
 
-for (const command of SAFE) test(`safe: ${command}`, () => assert.ok(allowed(command)));
-for (const command of NOT_SAFE) test(`not safe: ${command}`, () => assert.ok(!allowed(command)));
+for (const command of SAFE) test(`${command} is safe`, () => assert.ok(allowed(command)));
+for (const command of NOT_SAFE) test(`${command} is not safe`, () => assert.ok(!allowed(command)));
 
 test("only the configured filters are safe", () => {
   const policy = policyOf({ ...DEFAULTS, security: "allowlist", safeBins: ["sort"] });
-  const kept = (command: string) => judge(command, { policy }).verdict === "allow";
+  const kept = (command: string) => checkCommand(command, { policy }).verdict === "allow";
   assert.ok(kept("echo hi | sort"));
   assert.ok(!kept("echo hi | wc -l"));
 });

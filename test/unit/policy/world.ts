@@ -31,7 +31,7 @@ export const lookup: Lookup = {
 
 export const WORLD = { cwd: "/home/user/ws", workspace: "/home/user/ws", home: "/home/user", lookup };
 
-export function judge(command: string | string[], options: CheckOptions = {}): Verdict {
+export function checkCommand(command: string | string[], options: CheckOptions = {}): Verdict {
   return check(command, { ...WORLD, confined: true, ...options });
 }
 

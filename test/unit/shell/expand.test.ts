@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: shell has the same placeholders, and they are meant as text
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { argvs, look } from "./world.ts";
+import { analyze, argvs } from "./world.ts";
 
 /** Returns the arguments that `p` would receive. */
 function given(text: string): string[] {
@@ -39,7 +39,7 @@ const KNOWN: [string, string[]][] = [
   [": ${v:=x}; p a", ["a"]],
 ];
 
-for (const [text, expected] of KNOWN) test(`known: ${text}`, () => assert.deepEqual(given(text), expected));
+for (const [text, expected] of KNOWN) test(`expands ${text}`, () => assert.deepEqual(given(text), expected));
 
 const UNKNOWN: [string, string[]][] = [
   ["p $x", ["?"]],
@@ -58,22 +58,23 @@ const UNKNOWN: [string, string[]][] = [
   ["IFS=:; v=a:b; p $v", ["?"]],
 ];
 
-for (const [text, expected] of UNKNOWN) test(`unknown: ${text}`, () => assert.deepEqual(given(text), expected));
+for (const [text, expected] of UNKNOWN)
+  test(`marks the argument as unknown in ${text}`, () => assert.deepEqual(given(text), expected));
 
 test("an unknown word has a reason and a span", () => {
-  const [fact] = look("p a$x").commands;
+  const [fact] = analyze("p a$x").commands;
   assert.deepEqual(fact?.argv[1], { source: "a$x", value: null, prefix: "a", glob: false, span: { start: 2, end: 5 } });
   assert.deepEqual(fact?.unknowns, [
     { span: { start: 3, end: 5 }, why: "the value of `$x` is known only at run time" },
   ]);
 });
 
-test("a default is likely, not certain", () => {
-  const [fact] = look("p ${x:-y}").commands;
+test("the default of an unknown variable is its likely value", () => {
+  const [fact] = analyze("p ${x:-y}").commands;
   assert.equal(fact?.argv[1]?.likely, "y");
 });
 
 test("globs are marked only where the shell would expand them", () => {
-  const globs = (text: string) => look(text).commands[0]?.argv.map((word) => word.glob);
+  const globs = (text: string) => analyze(text).commands[0]?.argv.map((word) => word.glob);
   assert.deepEqual(globs(`p * '*' "*" \\* a?b [ab] a`), [false, true, false, false, false, true, true, false]);
 });

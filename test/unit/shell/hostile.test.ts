@@ -2,16 +2,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cpuMs } from "../text/cpu-time.ts";
-import { look } from "./world.ts";
+import { analyze } from "./world.ts";
 
 /** The limits in docs/policy.md. */
 const LONGEST_TEXT = 32 * 1024;
 
 /** CPU time limit. The target is 20 ms; slow machines get 20 times that. */
-const PROMISE_MS = 20;
-const PATIENCE = 20;
+const TARGET_MS = 20;
+const SLOWEST_FACTOR = 20;
 
-const NOTHING = look("");
+const NOTHING = analyze("");
 
 function random(seed: number): (below: number) => number {
   let state = seed;
@@ -24,10 +24,10 @@ function random(seed: number): (below: number) => number {
 function timed(text: string): void {
   let analysis = NOTHING;
   const took = cpuMs(() => {
-    analysis = look(text);
+    analysis = analyze(text);
   });
   assert.ok(
-    took < PROMISE_MS * PATIENCE,
+    took < TARGET_MS * SLOWEST_FACTOR,
     `${took.toFixed(0)} ms for ${JSON.stringify(text.slice(0, 60))}, ${text.length} long`,
   );
   assert.equal(typeof analysis.analyzable, "boolean");
@@ -167,11 +167,11 @@ test("text that exceeds a limit is unanalyzable", () => {
     "`".repeat(1001),
     `echo ${"{".repeat(97)}`,
   ]) {
-    assert.equal(look(text).analyzable, false, text.slice(0, 20));
+    assert.equal(analyze(text).analyzable, false, text.slice(0, 20));
   }
 });
 
 test("a long here-document of braces and backticks can be analyzed", () => {
   const body = "function f() { return `${a}` + { b: 1 }; }\n".repeat(200);
-  assert.equal(look(`cat > f.js <<'END'\n${body}END`).analyzable, true);
+  assert.equal(analyze(`cat > f.js <<'END'\n${body}END`).analyzable, true);
 });

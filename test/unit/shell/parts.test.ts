@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isInside, normalise } from "../../../src/shell/path.ts";
 import { quoteArgv, splitWords } from "../../../src/shell/quote.ts";
-import { argvs, CONTEXT, look } from "./world.ts";
+import { analyze, argvs, CONTEXT } from "./world.ts";
 
 test("normalizes paths as the kernel reads them", () => {
   for (const [path, expected] of [
@@ -51,7 +51,7 @@ test("parses options as getopt_long does", () => {
     ["sort -o out in", [], ["out"]],
     ["sed -i.bak s/a/b/ f", [], ["f"]],
   ] as const) {
-    const fact = look(text).commands[0];
+    const fact = analyze(text).commands[0];
     const inside = (paths: readonly string[] = []) => paths.map((path) => path.slice(CONTEXT.cwd.length + 1));
     assert.deepEqual([inside(fact?.deletes), inside(fact?.writes)], [deletes, writes], text);
   }
@@ -66,7 +66,7 @@ test("expands braces in raw words", () => {
   ]);
   for (const many of ["{1..1000000}", "{a,b}".repeat(20)]) {
     assert.deepEqual(argvs(`echo ${many}`), [["echo", "?"]]);
-    assert.equal(look(`rm ${many}`).analyzable, false);
+    assert.equal(analyze(`rm ${many}`).analyzable, false);
   }
 });
 
@@ -87,16 +87,16 @@ test("finds characters that misrepresent a command, and no ordinary ones", () =>
     "a\u2028b",
     "a\ufe0fb",
   ]) {
-    const found = look(`echo '${text}'`).unknowns.filter(({ why }) =>
+    const found = analyze(`echo '${text}'`).unknowns.filter(({ why }) =>
       why.includes("can make the displayed command differ"),
     );
     assert.equal(found.length, 1, JSON.stringify(text));
   }
   for (const text of ["a\tb\nc", "café 你好 привет ✨ ❤️ 👩‍👩‍👧 🏳️‍🌈", "naïve “quotes” – dash", "修复：错误"])
-    assert.equal(look(`echo '${text}'`).analyzable, true, text);
+    assert.equal(analyze(`echo '${text}'`).analyzable, true, text);
   for (const text of ["ѕudo x", "ｒｍ x", "echo a；b", "rm –rf x", "curl 'https://exаmple.com'"]) {
-    const [unknown] = look(text).unknowns;
-    assert.match(unknown?.why ?? "", /only look(s)? like/, text);
+    const [unknown] = analyze(text).unknowns;
+    assert.match(unknown?.why ?? "", /only analyze(s)? like/, text);
   }
 });
 

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: shell has the same placeholders, and they are meant as text
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { argvs, find, look } from "./world.ts";
+import { analyze, argvs, find } from "./world.ts";
 
 /** Every position in which a command can be hidden. `x` must be found in each. */
 const HIDING = [
@@ -176,7 +176,8 @@ const FOLDERS: [string, string | null][] = [
   ["cd -P -- /; x", "/"],
   ["ssh h x", null],
 ];
-for (const [text, cwd] of FOLDERS) test(`working directory in ${text}`, () => assert.equal(find(text, "x").cwd, cwd));
+for (const [text, cwd] of FOLDERS)
+  test(`x runs in ${cwd ?? "an unknown directory"}: ${text}`, () => assert.equal(find(text, "x").cwd, cwd));
 
 test("distinguishes background commands, pipes and substitutions", () => {
   assert.equal(find("x &", "x").background, true);
@@ -217,7 +218,7 @@ test("classifies commands by kind", () => {
   assert.equal(kind("cd x", "cd"), "builtin");
   assert.equal(kind("ls", "ls"), "external");
   assert.equal(kind("f() { :; }; f", "f"), "function");
-  assert.equal(look("$X").commands[0]?.executable.kind, "unknown");
+  assert.equal(analyze("$X").commands[0]?.executable.kind, "unknown");
   assert.equal(find("/bin/../bin/ls", "ls").executable.written, "/bin/../bin/ls");
 });
 
@@ -237,6 +238,6 @@ test("a loop over known words is walked once per word", () => {
 
 test("a text with too many commands is unanalyzable", () => {
   const text = `${"a;".repeat(2000)}x`;
-  assert.equal(look(text).analyzable, false);
-  assert.equal(look("a;".repeat(100)).analyzable, true);
+  assert.equal(analyze(text).analyzable, false);
+  assert.equal(analyze("a;".repeat(100)).analyzable, true);
 });

@@ -10,13 +10,13 @@ export const CONTEXT: InspectContext = {
   lookup: { which: (name) => (name.includes("/") ? name : `/usr/bin/${name}`), realpath: (path) => path },
 };
 
-export function look(text: string): Analysis {
+export function analyze(text: string): Analysis {
   return inspect(text, CONTEXT);
 }
 
 /** Returns the arguments of the commands found, with `?` for unknown ones. */
 export function argvs(text: string): string[][] {
-  return look(text)
+  return analyze(text)
     .commands.filter((fact) => fact.argv.length > 0)
     .map(words);
 }
@@ -26,7 +26,7 @@ export function words(fact: CommandFact): string[] {
 }
 
 export function find(text: string, name: string): CommandFact {
-  const fact = look(text).commands.find((one) => one.executable.name === name);
+  const fact = analyze(text).commands.find((one) => one.executable.name === name);
   if (!fact) throw new Error(`no \`${name}\` in ${text}`);
   return fact;
 }

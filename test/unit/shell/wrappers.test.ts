@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { argvs, find, look, words } from "./world.ts";
+import { analyze, argvs, find, words } from "./world.ts";
 
 /** Each text runs `x y` inside a wrapper. */
 const TRANSPARENT = [
@@ -140,7 +140,7 @@ const TRANSPARENT = [
 
 for (const text of TRANSPARENT) {
   test(`finds x y inside ${JSON.stringify(text)}`, () => {
-    const found = look(text).commands.filter((fact) => fact.executable.name === "x");
+    const found = analyze(text).commands.filter((fact) => fact.executable.name === "x");
     assert.ok(
       found.some((fact) => words(fact)[1] === "y" && fact.via.length > 0),
       JSON.stringify(argvs(text)),
@@ -205,8 +205,8 @@ const OPAQUE: [string, string][] = [
   ["m4 <<< x", "m4"],
 ];
 for (const [text, language] of OPAQUE) {
-  test(`unanalyzable: ${text}`, () => {
-    const { commands, analyzable } = look(text);
+  test(`cannot analyze ${text}`, () => {
+    const { commands, analyzable } = analyze(text);
     assert.ok(
       commands.some((fact) => fact.opaque === language),
       JSON.stringify(commands.map((fact) => fact.opaque)),
@@ -230,4 +230,5 @@ const PLAIN_PROGRAMS = [
   "python3 -m pytest",
 ];
 for (const text of PLAIN_PROGRAMS)
-  test(`known: ${text}`, () => assert.equal(look(text).analyzable, true, JSON.stringify(look(text).unknowns)));
+  test(`can analyze ${text}`, () =>
+    assert.equal(analyze(text).analyzable, true, JSON.stringify(analyze(text).unknowns)));

@@ -53,7 +53,7 @@ test("a revoked token is invalid immediately, in every process", () => {
 
 test("an expired token is invalid", async () => {
   const { token, secret } = tokens.create(newToken("brief", { expiresMs: 50 }));
-  await until("it has expired", () => tokens.verify(secret) === null);
+  await until("the token has expired", () => tokens.verify(secret) === null);
   assert.ok(!tokens.isGood(token.id));
 });
 

@@ -95,7 +95,7 @@ test("another worker can claim an item whose lease has expired, and the first le
   queue.enqueue(item("a"));
   const first = claimed(queue, { worker: "first", leaseMs: 2000 });
   assert.equal(queue.claim({ worker: "second" }), null);
-  await until("it has run out", () => queue.count("pending") === 1);
+  await until("the lease has expired", () => queue.count("pending") === 1);
   assert.equal(queue.count("claimed"), 0);
   const second = claimed(queue, { worker: "second" });
   assert.deepEqual([second.id, second.attempts], [first.id, 2]);

@@ -142,13 +142,13 @@ const HARMLESS = [
 ];
 
 for (const [text, expected] of MASKED) {
-  test(`masked: ${JSON.stringify(text)}`, () => {
+  test(`masks the secrets in ${JSON.stringify(text)}`, () => {
     assert.equal(maskText(text), expected);
     assert.equal(maskText(expected), expected, "masking again changes nothing");
   });
 }
 
-for (const text of HARMLESS) test(`harmless: ${JSON.stringify(text)}`, () => assert.equal(maskText(text), text));
+for (const text of HARMLESS) test(`leaves ${JSON.stringify(text)} unchanged`, () => assert.equal(maskText(text), text));
 
 const ARGS: [string[], string[]][] = [
   [
@@ -215,7 +215,7 @@ const ARGS: [string[], string[]][] = [
 ];
 
 for (const [argv, expected] of ARGS)
-  test(`argv: ${JSON.stringify(argv)}`, () => assert.deepEqual(maskArgs(argv), expected));
+  test(`masks the secrets in the arguments ${JSON.stringify(argv)}`, () => assert.deepEqual(maskArgs(argv), expected));
 
 test("masks secret values of an environment and keeps the others", () => {
   const env = { HOME: "/root", GITHUB_TOKEN: "hunter2", EMPTY_TOKEN: "", URL: "https://me:hunter2@x.org", apiKey: "x" };

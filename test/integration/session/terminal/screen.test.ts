@@ -24,11 +24,11 @@ const size = { columns: 60, rows: 10 };
 test("shows the current screen of a running session", async () => {
   const command = "printf 'name? '; read name; clear; printf '\\033]2;greeter\\007hello %s' \"$name\"; sleep 60";
   const session = await gateway.start({ command, pty: true, size });
-  await until("it asks", async () => (await session.screen()).lines[0] === "name?");
+  await until("the prompt is on the screen", async () => (await session.screen()).lines[0] === "name?");
   const asked = await session.screen();
   assert.deepEqual(asked.cursor, { column: 6, row: 0, visible: true });
   await session.write("Ada\n");
-  await until("it greets", async () => (await session.screen()).lines[0] === "hello Ada");
+  await until("the greeting is on the screen", async () => (await session.screen()).lines[0] === "hello Ada");
   const { columns, rows, title, alternate, offset } = await session.screen();
   const bytes = session.info().streams.output?.bytes;
   assert.deepEqual(
@@ -36,9 +36,9 @@ test("shows the current screen of a running session", async () => {
     { ...size, title: "greeter", alternate: false, offset: bytes },
   );
   await session.resize({ columns: 30, rows: 5 });
-  await until("it is smaller", async () => (await session.screen()).columns === 30);
+  await until("the screen has its new size", async () => (await session.screen()).columns === 30);
   await session.kill();
-  assert.equal((await session.screen()).lines[0], "hello Ada", "after its end");
+  assert.equal((await session.screen()).lines[0], "hello Ada", "the screen is kept after the session has ended");
 });
 
 test("shows the screen of vim, also through another gateway", {
@@ -47,7 +47,7 @@ test("shows the screen of vim, also through another gateway", {
   writeFileSync(fixture.path("poem.txt"), "roses are red\nviolets are blue\n");
   const command = "vim -u NONE -N -n -i NONE poem.txt";
   const session = await gateway.start({ command, pty: true, size });
-  await until("it shows the file", async () => {
+  await until("vim shows the file", async () => {
     const { lines } = await session.screen();
     return lines[1] === "violets are blue" && lines[2] === "~";
   });
@@ -57,7 +57,7 @@ test("shows the screen of vim, also through another gateway", {
   await session.write("ddp");
   await until("the lines are swapped", async () => (await session.screen()).lines[0] === "violets are blue");
   const other = await fixture.open();
-  await until("both see the same", async () =>
+  await until("both gateways return the same screen", async () =>
     isDeepStrictEqual(await other.session(session.id).screen(), await session.screen()),
   );
   await session.write(":wq\r");
@@ -103,9 +103,9 @@ test("a removed session has no screen", async () => {
 test("a recording is an asciicast with times and sizes", async () => {
   const command = "trap 'echo resized' WINCH; echo 'h\u00e9llo'; while :; do sleep 0.05; done";
   const session = await gateway.start({ command, pty: true, size });
-  await until("it runs", async () => (await session.screen()).lines[0] === "héllo");
+  await until("the first line is on the screen", async () => (await session.screen()).lines[0] === "héllo");
   await session.resize({ columns: 40, rows: 12 });
-  await until("it was told", async () => (await session.screen()).lines[1] === "resized");
+  await until("the command has received SIGWINCH", async () => (await session.screen()).lines[1] === "resized");
   await session.kill();
   const [head, ...events] = (await linesOf(session)).map((line) => JSON.parse(line));
   const { timestamp, ...rest } = head;
