@@ -111,8 +111,8 @@ const KEYS = leaves(configJsonSchema());
 /** Asserts that `now` allows nothing that `before` did not allow. */
 export function assertNoFreer(now: Settings, before: Settings, what: string): void {
   for (const name of KEYS) {
-    const judge = NO_FREER[name] as (now: unknown, before: unknown) => boolean;
+    const isNoFreer = NO_FREER[name] as (now: unknown, before: unknown) => boolean;
     const [value, old] = [at(now, name), at(before, name)];
-    assert.ok(judge(value, old), `${name}: ${JSON.stringify(old)} became ${JSON.stringify(value)} (${what})`);
+    assert.ok(isNoFreer(value, old), `${name}: ${JSON.stringify(old)} became ${JSON.stringify(value)} (${what})`);
   }
 }

@@ -96,7 +96,7 @@ test("finds characters that misrepresent a command, and no ordinary ones", () =>
     assert.equal(analyze(`echo '${text}'`).analyzable, true, text);
   for (const text of ["ѕudo x", "ｒｍ x", "echo a；b", "rm –rf x", "curl 'https://exаmple.com'"]) {
     const [unknown] = analyze(text).unknowns;
-    assert.match(unknown?.why ?? "", /only analyze(s)? like/, text);
+    assert.match(unknown?.why ?? "", /only look(s)? like/, text);
   }
 });
 
