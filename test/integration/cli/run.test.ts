@@ -44,7 +44,7 @@ const OUTCOMES: [args: string[], code: number, stderr: RegExp][] = [
   [["no-such-program"], 127, /^sallyport: Command not found: no-such-program\.\n {2}/],
   [["echo hi"], 127, /\n {2}To run shell text, use `sallyport run -c TEXT`\.\n$/],
   [["--cwd", "/no/such", "true"], 125, /^sallyport: The path "\/no\/such" in `cwd` is outside the workspace\.\n {2}/],
-  [["--cwd", "nowhere", "true"], 125, /"nowhere" in `cwd` does not exist\.\n {2}/],
+  [["--cwd", "nowhere", "true"], 125, /nowhere" in `cwd` does not exist\.\n {2}/],
   [["--name", "not a name", "true"], 125, /^sallyport: `name` must be /],
   [["-c", "sleep 300 & sleep 300 & echo"], 0, /^sallyport: stopped 2 processes the command left running\n$/],
 ];
