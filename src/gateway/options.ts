@@ -53,6 +53,6 @@ export function assertKnownOptions(options: GatewayOptions): void {
   const near = nearest(unknown, Object.keys(KNOWN));
   const message = `\`${unknown}\` is not an option of openGateway${near ? `; did you mean \`${near}\`?` : "."}`;
   throw new SallyportError("InvalidRequest", message, [
-    { action: "fix_request", hint: "Correct the option; docs/library.md lists all options." },
+    { action: "fix_request", hint: "Correct the option. docs/library.md lists all options." },
   ]);
 }

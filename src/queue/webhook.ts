@@ -28,7 +28,7 @@ export function checkWebhook({ url, secret }: Webhook): void {
       : null;
   if (wrong === null) return;
   throw new SallyportError("InvalidConfiguration", `${wrong}.`, [
-    { action: "fix_configuration", hint: "Correct the value; docs/work-queue.md describes webhooks." },
+    { action: "fix_configuration", hint: "Correct the value. docs/work-queue.md describes webhooks." },
   ]);
 }
 

@@ -54,9 +54,9 @@ for (const kind of ["fork", "sessions", "threads"]) {
 
 test("a bomb of memory ends at its limit, and so does the shell around it", async () => {
   const limits = { memoryBytes: 64 * MIB };
-  assertEnded(await survive({ command: bomb, args: ["memory"], limits }), "memory", /64M/);
+  assertEnded(await survive({ command: bomb, args: ["memory"], limits }), "memory", /64 MiB/);
   const inShell = await survive({ command: `${bomb} memory; echo never; sleep 60`, limits });
-  assertEnded(inShell, "memory", /64M/);
+  assertEnded(inShell, "memory", /64 MiB/);
   const usage = inShell.resourceUsage?.memoryPeakBytes ?? 0;
   assert.ok(usage > 32 * MIB && usage < 128 * MIB, `${usage} bytes at its peak`);
 });
@@ -65,7 +65,7 @@ test("memory is counted for all of a tree together", async () => {
   const hold = (file: string) => `${bomb} hold 40 ${file}`;
   const never = fixture.path("never");
   const limits = { memoryBytes: 64 * MIB };
-  assertEnded(await survive({ command: `${hold(never)} & ${hold(never)} & wait`, limits }), "memory", /64M/);
+  assertEnded(await survive({ command: `${hold(never)} & ${hold(never)} & wait`, limits }), "memory", /64 MiB/);
   const alone = await survive({ command: hold(fixture.workspace), limits });
   assert.deepEqual([alone.status, alone.exitCode], ["completed", 0]);
 });

@@ -97,9 +97,9 @@ test("what was not meant as an order is none", { skip }, async () => {
 for (const [args, complaint] of [
   [["drain", "nobody"], /No worker named "nobody" is running/],
   [["drain", "a.b"], /not a valid name for a host/],
-  [["drain"], /which worker/],
-  [["list", "x"], /takes no `x`/],
-  [["burn"], /knows list, drain and return/],
+  [["drain"], /no worker given/],
+  [["list", "x"], /unexpected argument `x`/],
+  [["burn"], /use list, drain or return/],
 ] as const) {
   test(`nodes ${args.join(" ")} is refused with a reason`, { skip }, async () => {
     const { code, stderr } = await nodes(...args);

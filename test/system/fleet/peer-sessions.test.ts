@@ -337,7 +337,7 @@ test("over HTTP and at the command line it is the same", { skip }, async () => {
     assert.equal((await say("ps", "--own")).stdout, "");
     assert.equal((await say("logs", "shown")).stdout, "here\n");
     const refused = await say("rm", "-f", "shown");
-    assert.match(refused.stderr, /is the gateway office's/);
+    assert.match(refused.stderr, /belongs to the gateway `office`/);
     assert.equal((await say("kill", "shown")).code, 0);
     assert.equal((await far.wait()).status, "killed");
   } finally {

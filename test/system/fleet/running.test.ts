@@ -45,7 +45,7 @@ test("a request names its host, a label, or several", { skip }, async () => {
 test("what no worker can run is given up, and never runs", { skip }, async () => {
   const result = await gateway.run({ command: "true", host: "nobody" });
   assert.deepEqual([result.status, result.error?.type], ["failed", "NoWorker"]);
-  assert.match(result.error?.message ?? "", /on nobody/);
+  assert.match(result.error?.message ?? "", /on `nobody`/);
   assert.ok((result.error?.recovery.length ?? 0) > 0);
 });
 
