@@ -21,15 +21,15 @@ export interface ExitRecord {
   maxRssKib: number;
   readBytes: number;
   writeBytes: number;
-  /** The first limit that was exceeded. Only with the reason "limit" did it end the main process. */
+  /** The first limit that was exceeded. It ended the main process only if the reason is "limit". */
   limit?: ExceededLimit;
   /** Memory and processor time of the whole tree, where the kernel counted them. */
   treePeakBytes?: number;
   treeCpuUs?: number;
-  /** Requested limits that the kernel does not enforce here: `cpu` has no effect, the others are polled. */
+  /** Requested limits that the kernel does not enforce: `cpu` has no effect, and the others are enforced by polling. */
   loose?: ("memory" | "processes" | "cpu")[];
   leftover: number;
-  /** False: the main process has ended, but descendants still run under the keeper. */
+  /** False while descendants of the main process still run under the keeper. */
   final: boolean;
   streams: StreamInfo[];
   /** Names of the sandbox features that are not supported here. */
@@ -38,7 +38,7 @@ export interface ExitRecord {
   account?: ExitReport | undefined;
 }
 
-/** The outcome as text, made on the machine that has the command's files and programs. */
+/** The outcome as text, written on the machine that ran the command and has its files. */
 export interface ExitReport {
   status: Status;
   warnings: string[];
@@ -50,40 +50,40 @@ export interface ExitReport {
   result?: RunResult | undefined;
 }
 
-/** "lost": the keeper is gone and left no exit record. */
+/** An exit record, or "lost" if the keeper exited without writing one. */
 export type ExitOutcome = ExitRecord | "lost";
 
-/** "detached": this gateway stopped following the command, which still runs. */
+/** An exit outcome, or "detached" if this gateway stopped following the command, which still runs. */
 export type ExecutionOutcome = ExitOutcome | "detached";
 
 export interface KillRequest {
   signal: number;
-  /** Every descendant, or the main process only. */
+  /** Whether every descendant or only the main process gets the signal. */
   scope: "tree" | "main";
-  /** The signal is meant to end the command: it counts as killed, and SIGKILL follows after `graceMs`. */
+  /** Whether the signal should end the command: its status is then killed, and SIGKILL follows after `graceMs`. */
   ends: boolean;
   graceMs: number | null;
 }
 
 /** How the program in the foreground of a terminal handles input. */
 export interface InputState {
-  /** One of its threads is blocked reading the terminal, and no input is pending. Null: unknown. */
+  /** Whether a thread is blocked reading the terminal and no input is pending. Null if this is unknown. */
   reading: boolean | null;
-  /** The terminal shows typed text. Password prompts turn this off and leave `canonical` on. */
+  /** Whether the terminal shows typed text. Password prompts turn this off and leave `canonical` on. */
   echo: boolean;
-  /** The program gets input by the line; otherwise by the key. */
+  /** Whether the program reads whole lines, and not single keys. */
   canonical: boolean;
-  /** The process that waits for input, or else the first one of the foreground group. */
+  /** The process that waits for input or, if none does, the first process of the foreground group. */
   foreground: TerminalProcess | null;
-  /** The size of the output. It includes everything written before the program began to wait. */
+  /** The size of the output in bytes, including everything written before the program began to wait. */
   bytes: number;
-  /** The processes on the terminal, parents first, at most 32. */
+  /** At most 32 processes on the terminal, parents first. */
   processes: TerminalProcess[];
-  /** The input since the last end of a line, from all clients. */
+  /** The input of all clients since the last end of line. */
   typed: Uint8Array;
-  /** `typed` is truncated. */
+  /** Whether `typed` is truncated. */
   typedOverlong: boolean;
-  /** The number of bytes typed while another program was in the foreground. Either may have read them. */
+  /** The number of these bytes that were typed while another program was in the foreground and may have read them. */
   typedBefore: number;
   /** Terminal modes that the program has turned on. */
   modes: { applicationCursor: boolean; bracketedPaste: boolean };
@@ -91,20 +91,20 @@ export interface InputState {
 
 export interface TerminalProcess {
   pid: number;
-  /** The resolved path; null: unknown. */
+  /** The resolved path of the executable, or null if it is unknown. */
   program: string | null;
   argv: string[];
   cwd: string | null;
 }
 
-/** New output of a command with one stream, for readers that have read up to `offset`. The log has it too. */
+/** New output of a command with one stream, for readers that have read up to `offset`. It is also in the log. */
 export interface OutputDelta {
   offset: number;
   bytes: Buffer;
   timeMs: number;
 }
 
-/** A running command. Several gateways may have one for the same command. */
+/** A running command. Several gateways may follow the same one. */
 export interface Execution {
   readonly id: string;
   readonly keeperPid: number;
@@ -112,21 +112,25 @@ export interface Execution {
   readonly started: Promise<number | null>;
   /** Names of the sandbox features that are not supported here; known once the command has started. */
   readonly unsupported: readonly string[];
-  /** The machine it runs on, once known; null: this one. */
+  /** The machine that the command runs on, once it is known. Null for this machine. */
   readonly host: string | null;
   /** Resolves when the main process has ended or this execution was released. Never rejects. */
   readonly exited: Promise<ExecutionOutcome>;
   /** Resolves when the whole tree has ended or this execution was released. Never rejects. */
   readonly ended: Promise<ExecutionOutcome>;
-  /** Calls back when output has grown, sometimes with the new output. Returns a function that unsubscribes. */
+  /**
+   * Calls `listener` when the output has grown, sometimes with the new output. Returns a function that unsubscribes.
+   */
   onGrew(listener: (fresh?: OutputDelta) => void): () => void;
-  /** Resolves with the number of bytes accepted, fewer if the command does not read. Null: stdin is closed. */
+  /**
+   * Resolves with the number of accepted bytes, which is lower if the command does not read; null if stdin is closed.
+   */
   write(data: Uint8Array): Promise<number | null>;
-  /** The last write went to a terminal in canonical mode without echo, so it is probably a password. */
+  /** Whether the last write went to a terminal in canonical mode without echo, and so is probably a password. */
   readonly wroteHidden: boolean;
   /** The size of the output at the last write, if known. */
   readonly wroteAt?: number | undefined;
-  /** Missing: `SessionData.terminal` tells. */
+  /** Resolves with whether the command has a terminal. If this is undefined, use `SessionData.terminal`. */
   onTerminal?(): Promise<boolean>;
   closeStdin(): Promise<void>;
   /** Resolves with false if the command has no terminal or has ended. */
@@ -137,7 +141,7 @@ export interface Execution {
   kill(request: KillRequest): Promise<boolean>;
   /** Sets the deadline, counted from now; 0 removes it. Resolves with false if it is too late. */
   setDeadline(timeoutMs: number): Promise<boolean>;
-  /** Processes left by the main process may continue from now on. */
+  /** Lets processes that outlive the main process continue. */
   toBackground(): Promise<void>;
   /** Keeps the calling process alive until the returned function is called. */
   hold(): () => void;
@@ -145,7 +149,7 @@ export interface Execution {
   release(): void;
 }
 
-/** The exit record of a command that never ran and has no keeper to write one. */
+/** Returns the exit record of a command that never ran and has no keeper to write one. */
 export function unstartedRecord(step: string): ExitRecord {
   const now = Date.now() * 1000;
   return {

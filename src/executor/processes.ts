@@ -8,12 +8,13 @@ export interface Process {
   pid: number;
   parent: number;
   group: number;
-  /** 0 where the system does not show it. */
+  /** The session id, or 0 where the system does not report it. */
   session: number;
-  /** Start time. With the pid it identifies one process: a process that reuses the pid has another start time. */
+  /** The start time. It distinguishes a process from a later one with the same pid. */
   born: string;
-  /** The device number of its terminal and that terminal's foreground group; 0 where it has none or it is not shown. */
+  /** The device number of the terminal, or 0 if there is none or it is not reported. */
   terminal: number;
+  /** The foreground process group of that terminal, or 0. */
   foreground: number;
 }
 
@@ -56,30 +57,30 @@ function readStat(pid: number | string): Process | null {
   }
 }
 
-/** Every living process. */
+/** Returns all running processes. */
 export function allProcesses(): Process[] {
   if (!LINUX) return ps(["-ax"]);
   return readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? (readStat(name) ?? []) : []));
 }
 
-/** The living process with this pid. */
+/** Returns the running process with this pid, or null. */
 export function findProcess(pid: number): Process | null {
   return LINUX ? readStat(pid) : (ps(["-p", String(pid)])[0] ?? null);
 }
 
-/** The start time of a living process, or null if there is none with this pid. */
+/** Returns the start time of the running process with this pid, or null. */
 export function startTimeOf(pid: number): string | null {
   return findProcess(pid)?.born ?? null;
 }
 
-/** Whether the process with this pid and start time is alive. Throws when descriptors are exhausted. */
+/** Reports whether the process with this pid and start time still runs. Throws when descriptors are exhausted. */
 export function isSameProcess(pid: number, born: string): boolean {
   if (!LINUX) return startTimeOf(pid) === born;
   const stat = readIfExists(`/proc/${pid}/stat`, "latin1");
   return stat !== null && parseStat(stat)?.born === born;
 }
 
-/** Whether a process with this pid exists or, for a negative number, a process of that group. */
+/** Reports whether a process with this pid exists or, for a negative number, a process of that group. */
 export function exists(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -89,7 +90,7 @@ export function exists(pid: number): boolean {
   }
 }
 
-/** Every command has its session's id in this variable, which identifies its descendants on Linux. */
+/** The environment variable with the session's id, which identifies the descendants of a command on Linux. */
 export const SESSION_VARIABLE = "SALLYPORT_SESSION";
 
 function hasSessionVariable(pid: number, session: string): boolean {
@@ -100,14 +101,14 @@ function hasSessionVariable(pid: number, session: string): boolean {
   }
 }
 
-/** Looks only at processes with higher pids than the main process, since younger processes have those. */
+/** Checks only pids above that of the main process: its descendants are younger, and pids normally increase. */
 function anyHasSessionVariable(session: string, mainPid: number): boolean {
   if (!LINUX) return false;
   return readdirSync("/proc").some((name) => Number(name) > mainPid && hasSessionVariable(Number(name), session));
 }
 
 const { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGCONT } = constants.signals;
-/** A stopped process handles these only after SIGCONT. */
+/** Signals that a stopped process handles only after SIGCONT. */
 const CONTINUE_AFTER = new Set([SIGTERM, SIGINT, SIGHUP, SIGQUIT]);
 
 /** The main process of a command. It leads a process group and a session. */
@@ -117,9 +118,9 @@ export interface TreeRoot {
 }
 
 /**
- * The processes of a command: the main process, its group and session, processes that were in the tree before, those
- * with its session variable, and the descendants of all these. A process that left the group and lost its parent before
- * it was first seen is found by its session variable only.
+ * Returns the processes of a command: the main process, its group and session, processes that were in the tree before,
+ * those with its session variable, and the descendants of all these. A process that left the group and lost its parent
+ * before it was first seen is found only by its session variable.
  */
 export function membersOf(
   root: TreeRoot,
@@ -127,7 +128,7 @@ export function membersOf(
   all: readonly Process[],
   isMarked: (process: Process) => boolean,
 ): Process[] {
-  // If another process has the main process's pid by now, a group with that number is not the command's.
+  // If another process has reused the pid of the main process, a group with that number is not the command's.
   const holder = all.find(({ pid }) => pid === root.pid);
   const ownsGroup = holder === undefined || holder.born === root.born;
   const children = Map.groupBy(all, ({ parent }) => parent);
@@ -157,7 +158,7 @@ export class ProcessTree {
     this.#session = session;
   }
 
-  /** A check without listing all processes: most commands leave none behind. */
+  /** Checks for processes without listing them all, since most commands leave none behind. */
   get seemsEmpty(): boolean {
     return !this.#hasStrays && !exists(-this.#root.pid) && !anyHasSessionVariable(this.#session, this.#root.pid);
   }
@@ -171,7 +172,7 @@ export class ProcessTree {
 
   signal(signal: number): void {
     const members = this.members();
-    // The whole group in one call, so that no member can fork in between.
+    // The group is signalled in one call, so that no member can fork in between.
     const hasGroup = members.some(({ group }) => group === this.#root.pid);
     if (hasGroup) sendSignal(-this.#root.pid, signal);
     for (const { pid, group, born } of members) {
@@ -185,7 +186,7 @@ export class ProcessTree {
   }
 }
 
-/** Returns false if there is no such process or group. */
+/** Sends a signal to a process or, for a negative number, a group. Returns false if it does not exist. */
 export function sendSignal(pid: number, signal: number): boolean {
   try {
     process.kill(pid, signal);

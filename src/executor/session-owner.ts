@@ -4,7 +4,7 @@ import { readIfExists } from "./errors.ts";
 import type { TreeRoot } from "./processes.ts";
 import { exists, isSameProcess, startTimeOf } from "./processes.ts";
 
-/** The file `owner` of a session under a portable keeper: that keeper and the session's main process. */
+/** The content of the file `owner` of a session: its portable keeper and its main process. */
 export interface SessionOwner {
   keeper: number;
   keeperBorn: string;
@@ -22,19 +22,19 @@ export function writeOwner(folder: string, main: TreeRoot | null): void {
   renameSync(`${path}.new`, path);
 }
 
-/** Marks a session as no longer kept. Truncating works on a full disk, where the exit record may be missing. */
+/** Marks a session as released by its keeper. Truncating works even on a full disk. */
 export function clearOwner(folder: string): void {
   try {
     truncateSync(join(folder, FILE), 0);
   } catch {
-    // The file was never written, or the folder is gone.
+    // The file was never written, or the folder was removed.
   }
 }
 
-/** Whether a portable keeper still has this session. Null: the session is not under a portable keeper. */
+/** Reports whether a portable keeper still has this session. Returns null if it is not under a portable keeper. */
 export function isKeptByPortable(folder: string, keeperPid: number): boolean | null {
   if (statSync(join(folder, FILE), { throwIfNoEntry: false }) === undefined) {
-    // The file is written right after the folder is made. Until then only the keeper's title shows its kind.
+    // The file is written right after the folder is created. Until then, only the keeper's title shows its kind.
     if (process.platform !== "linux") return exists(keeperPid);
     const title = readIfExists(`/proc/${keeperPid}/cmdline`, "latin1");
     return title?.startsWith(PORTABLE_TITLE) ? true : null;
@@ -43,7 +43,7 @@ export function isKeptByPortable(folder: string, keeperPid: number): boolean | n
   return owner !== null && isOwnerAlive(owner);
 }
 
-/** Null: no portable keeper has this session, or the file is invalid. */
+/** Reads the file `owner`. Returns null if no portable keeper has this session or the file is invalid. */
 export function readOwner(folder: string): SessionOwner | null {
   const text = readIfExists(join(folder, FILE));
   if (text === null) return null;
@@ -62,7 +62,7 @@ export function isOwnerAlive({ keeper, keeperBorn }: SessionOwner): boolean {
   return isSameProcess(keeper, keeperBorn);
 }
 
-/** The socket where gateways reach the keeper of a session. */
+/** Returns the path of the socket on which the keeper of a session accepts gateways. */
 export function controlSocketPath(folder: string): string {
   return join(folder, "ctl");
 }

@@ -74,7 +74,7 @@ export const NAME_GROUPS: readonly NameGroup[] = [
       npm_config_git npm_config_editor npm_config_viewer npm_config_userconfig npm_config_globalconfig`),
   },
   {
-    // A person's own build settings stay; an agent's would be a hook nobody looked at.
+    // Commands inherit the user's own build settings. A value from an agent could run a program that was not checked.
     id: "build",
     why: "changes which programs a build tool runs",
     inherited: "kept",

@@ -24,7 +24,7 @@ import {
   WRITE_MAX,
 } from "./frames.ts";
 
-/** Adds the details of processes, which the keeper names by pid, from /proc. */
+/** Decodes a reply, and reads the details of its processes, which are given as pids, from /proc. */
 function inputStateOf(reply: InputReply): InputState {
   const {
     reading,
@@ -63,7 +63,7 @@ function processOf(pid: number): TerminalProcess {
   };
 }
 
-/** The process may have ended, or belong to another user. */
+/** Returns null if the process has ended or belongs to another user. */
 function readOrNull<T>(look: () => T): T | null {
   try {
     return look();
@@ -74,16 +74,16 @@ function readOrNull<T>(look: () => T): T | null {
 
 const LOOK_AGAIN_MS = 20;
 
-/** What an execution needs from its executor when its connection is lost. */
+/** Functions of the executor that an execution calls when its connection is lost or its command has ended. */
 interface ExecutionHooks {
-  /** Connects to the keeper of this command; null if there is none. */
+  /** Connects to the keeper of this command. Resolves with null if there is none. */
   reconnect(id: string): Promise<Connection | null>;
   readExit(id: string): ExitRecord | null;
   /** Makes sure that an unclaimed command never runs. Returns false if a keeper has claimed it. */
   abandon(id: string): boolean;
-  /** Cleans up after a keeper that is gone. */
+  /** Cleans up after a keeper that was killed. */
   cleanUp(id: string): void;
-  /** The command has ended, and the connection can launch another. */
+  /** Takes back a connection that can launch another command. */
   recycle(connection: Connection): void;
 }
 
@@ -110,7 +110,7 @@ export class NativeExecution implements Execution {
   #record: ExitRecord | null = null;
   #unsupported: readonly string[] = [];
 
-  /** `own`: this connection launched the command, and can launch another when it has ended. */
+  /** `own` is true if this connection launched the command, and can launch another when it has ended. */
   constructor(hooks: ExecutionHooks, id: string, connection: Connection, own: boolean) {
     this.#hooks = hooks;
     this.id = id;
@@ -201,7 +201,7 @@ export class NativeExecution implements Execution {
     this.#resolveEnded("detached");
   }
 
-  /** Handles what the keeper reported before this connection existed. */
+  /** Handles an exit that was reported before this connection existed. */
   catchUp(): void {
     try {
       const record = this.#hooks.readExit(this.id);
@@ -211,7 +211,9 @@ export class NativeExecution implements Execution {
     }
   }
 
-  /** Resolves with null if the command has ended: its connection may serve another command by then. */
+  /**
+   * Sends a frame and waits for the reply. Resolves with null if the command has ended, since another may then use it.
+   */
   async #ask(frame: Uint8Array): Promise<Reply | null> {
     const release = this.hold();
     try {
@@ -233,8 +235,8 @@ export class NativeExecution implements Execution {
   }
 
   /**
-   * Subscribes to output. A listener reads the log before the keeper has the request, and the keeper may have announced
-   * output in between, so its reply counts as an announcement.
+   * Subscribes to output. The output may have grown after a listener read the log and before the keeper got the
+   * request, so the listeners are called on the reply as well.
    */
   async #watch(connection: Connection): Promise<void> {
     const reply = await connection.ask(encodeWatch());
@@ -284,7 +286,7 @@ export class NativeExecution implements Execution {
     if (record && !this.#released) this.#finish(record);
   }
 
-  /** Reads the exit record, and waits while descriptors are exhausted: a command must not be declared lost then. */
+  /** Reads the exit record. Retries while descriptors are exhausted, so that the command is not declared lost. */
   async #readExitWhenPossible(): Promise<ExitRecord | null> {
     while (!this.#released) {
       try {
@@ -296,7 +298,7 @@ export class NativeExecution implements Execution {
     return null;
   }
 
-  /** The keeper died or closed the connection because of unread events. Its files and socket tell which. */
+  /** Handles a closed connection: the keeper was killed, or it disconnected this gateway because of unread events. */
   async #recover(): Promise<void> {
     const before = await this.#readExitWhenPossible();
     if (this.#released) return;
@@ -311,7 +313,7 @@ export class NativeExecution implements Execution {
     const after = await this.#readExitWhenPossible();
     if (this.#released) return;
     if (after?.final) return this.#finish(after);
-    // The keeper was killed. A record that it wrote earlier still has the outcome of the main process.
+    // The keeper was killed. A record that it wrote earlier may still have the outcome of the main process.
     this.#released = true;
     this.#hooks.cleanUp(this.id);
     const ending = after ?? this.#record ?? (this.#hooks.abandon(this.id) ? unstartedRecord("keeper") : "lost");

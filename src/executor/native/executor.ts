@@ -18,25 +18,25 @@ import { encodeRun } from "./frames.ts";
 import { emptyFolder, removeFolder, removeStrays } from "./session-folders.ts";
 import { connectToZygote } from "./zygote.ts";
 
-/** Connections kept for the next command; each holds an idle keeper of about 100 KiB. */
+/** The number of connections kept for later commands. Each holds an idle keeper of about 100 KiB. */
 const SPARE_CONNECTIONS = 8;
 const SPARE_FOR_MS = 30_000;
 const LAUNCH_RETRIES = 8;
-/** Marks a session folder that this gateway made so that no keeper ever runs its command. */
+/** Marks a session folder that a gateway created so that no keeper runs its command. */
 const TOMBSTONE = "forgone";
 const ATTACH_ATTEMPTS = 5;
-/** A command that no keeper has claimed after this time is abandoned: its gateway died before the launch. */
+/** A command that no keeper has claimed after this time is abandoned: its gateway exited before the launch. */
 const CLAIM_WITHIN_MS = 10_000;
 const ASK_AGAIN_MS = 20;
-/** The keeper of a session is gone. */
+/** Errors of a connection to a keeper that no longer runs. */
 const GONE = new Set(["ENOENT", "ENOTDIR", "ECONNREFUSED"]);
 
-/** A kind of keeper. The kinds differ in how they are started and in their abilities, and use the same protocol. */
+/** A kind of keeper. All kinds use the same protocol. They differ in how they are started and in their abilities. */
 export interface KeeperKind {
   readonly abilities: Abilities;
-  /** Connects to an idle keeper; starts one if necessary. */
+  /** Connects to an idle keeper. Starts one if necessary. */
   connect(state: string): Promise<Connection>;
-  /** Removes from a spec what these keepers do not support (`abilities`). */
+  /** Removes the fields of a spec that these keepers do not support. */
   supported(spec: LaunchSpec): LaunchSpec;
 }
 
@@ -96,7 +96,7 @@ export class KeeperExecutor implements Executor {
     try {
       return this.#lookUpExit(session, keeperNow);
     } catch (error) {
-      // A gateway without descriptors must not declare a running command lost (promise 4).
+      // A gateway without descriptors must not declare a running command lost (invariant 4).
       if (isFdExhaustion(error)) return null;
       throw error;
     }
@@ -140,7 +140,7 @@ export class KeeperExecutor implements Executor {
     return readExitRecord(this.folder(id));
   }
 
-  /** Whether a keeper has claimed this command. */
+  /** Reports whether a keeper has claimed this command. */
   #isClaimed(id: string): boolean {
     return existsSync(this.folder(id));
   }
@@ -157,7 +157,7 @@ export class KeeperExecutor implements Executor {
   /** Makes sure that an unclaimed command never runs. Returns false if a keeper has claimed it. */
   #abandon(id: string): boolean {
     try {
-      mkdirSync(this.folder(id), { mode: 0o700 }); // making the folder is the claim, so no keeper can claim it now
+      mkdirSync(this.folder(id), { mode: 0o700 }); // creating the folder claims the command, so no keeper can do so now
     } catch {
       return this.#isAbandoned(id);
     }
@@ -169,14 +169,14 @@ export class KeeperExecutor implements Executor {
     return true;
   }
 
-  /** All gateways must report the same outcome. */
+  /** Reports whether a gateway has abandoned the command. All gateways must report the same outcome. */
   #isAbandoned(id: string): boolean {
     return existsSync(join(this.folder(id), TOMBSTONE));
   }
 
   /**
-   * Whether the keeper that claimed this command still has it; true if none has claimed it. The title of a native
-   * keeper names its command, so a process that reuses the pid is not mistaken for it.
+   * Reports whether the keeper that claimed this command still has it. Returns true if none has claimed it. The title
+   * of a native keeper names its command, so a process that reuses the pid is not mistaken for it.
    */
   #isAlive(id: string, keeperPid: number, name: string): boolean {
     if (!this.#isClaimed(id)) return true;
@@ -193,7 +193,7 @@ export class KeeperExecutor implements Executor {
     }
   }
 
-  /** The pids of a command whose keeper has other commands too; null: all processes of its keeper. */
+  /** Returns the pids of a command under a portable keeper, or null if all processes of its keeper belong to it. */
   #processesOf(id: string): number[] | null {
     const owner = this.#ownerOf(id);
     return owner?.main ? new ProcessTree(owner.main, id).members().map(({ pid }) => pid) : null;
@@ -234,11 +234,11 @@ export class KeeperExecutor implements Executor {
     return execution;
   }
 
-  /** `relaunch`: returns null if this execution did not launch the command, or has retried often enough. */
+  /** `relaunch` returns null if this execution did not launch the command or has no retries left. */
   #execution(id: string, connection: Connection, relaunch: () => Promise<Connection | null> | null): NativeExecution {
     const own = connection.hello?.id === "";
     const hooks = {
-      // Without a folder, the keeper died before it claimed the command, so another keeper may run it.
+      // Without a folder, the keeper exited before it claimed the command, so another keeper may run it.
       reconnect: async () => (own && !this.#isClaimed(id) ? relaunch() : this.#reconnect(id)),
       readExit: () => this.#readExit(id),
       abandon: () => this.#abandon(id),
@@ -262,7 +262,10 @@ export class KeeperExecutor implements Executor {
     }
   }
 
-  /** Null: no keeper has this command. A keeper that disconnects at once is overloaded, so it is tried again. */
+  /**
+   * Connects to the keeper of a command. Resolves with null if no keeper has it. Retries if the keeper disconnects at
+   * once, because it is then overloaded.
+   */
   async #reconnect(id: string, attempts = Number.POSITIVE_INFINITY): Promise<Connection | null> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -300,7 +303,7 @@ export class KeeperExecutor implements Executor {
   }
 }
 
-/** Without descriptors, the keeper could not be reached, so it may still have its command. */
+/** Throws if descriptors are exhausted, because the keeper may then still have its command. Otherwise returns null. */
 function rethrowExhaustion(error: unknown, folder: string): null {
   if (isFdExhaustion(error)) throw outOfDescriptors(folder);
   return null;

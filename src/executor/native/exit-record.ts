@@ -5,7 +5,9 @@ import type { ExitRecord } from "../execution.ts";
 
 const count = z.number().min(0);
 
-/** The keeper writes the file, but a full disk or tampering may have damaged it. */
+/**
+ * The format of the keeper's exit record. It is validated because a full disk or tampering may have damaged the file.
+ */
 export const ExitRecordSchema = z.object({
   reason: z.enum(["exited", "timeout", "killed", "failed", "limit"]),
   pid: count,
@@ -32,7 +34,7 @@ export const ExitRecordSchema = z.object({
   streams: z.array(z.object({ bytes: count, droppedStart: count, droppedEnd: count, lost: count })).max(2),
 });
 
-/** The exit record of a session folder; null if it is missing or invalid. Throws when descriptors are exhausted. */
+/** Reads the exit record of a session folder. Returns null if it is missing or invalid. Throws without descriptors. */
 export function readExitRecord(folder: string): ExitRecord | null {
   const text = readIfExists(join(folder, "exit"));
   if (text === null) return null;

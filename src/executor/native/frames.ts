@@ -2,7 +2,7 @@ import type { LaunchLimits, LaunchSpec, SandboxSpec } from "../../core/launch.ts
 import type { TerminalSize } from "../../core/terminal.ts";
 import type { KillRequest } from "../execution.ts";
 
-/** A sandbox as fields of a run frame; see native/sandbox/spec.h, which this mirrors. */
+/** The tags of the sandbox fields in a run frame, as in native/sandbox/spec.h. */
 const SANDBOX_TAG = {
   sandbox: 22,
   writable: 23,
@@ -27,7 +27,7 @@ function numbers(values: number[], width: 2 | 4): Buffer {
   return bytes;
 }
 
-/** Mostly it is the very same sandbox again, and a long list of paths. */
+/** Encoded sandboxes. Most commands share one, and its path lists are long. */
 const encoded = new WeakMap<SandboxSpec, readonly [number, Buffer][]>();
 
 function sandboxFields(spec: SandboxSpec): readonly [number, Buffer][] {
@@ -55,7 +55,9 @@ function encodeSandbox(spec: SandboxSpec): [number, Buffer][] {
   return fields;
 }
 
-/** Frames to the keeper: u32 length, u8 type, payload; see native/ipc/request.h, which this mirrors. */
+/**
+ * The types of frames to the keeper, as in native/ipc/request.h. A frame is a u32 length, a u8 type and the payload.
+ */
 export const TYPE = {
   run: 1,
   write: 2,
@@ -98,7 +100,7 @@ export const TAG = {
 } as const;
 export const BACKGROUND = 1;
 export const FSYNC = 2;
-/** The start of a foreground command is announced after this time, unless it has ended. */
+/** The keeper announces the start of a foreground command after this time, unless it has ended. */
 const ANNOUNCE_MS = 25;
 
 export const RUN_FRAME_MAX = 32 << 20;
@@ -116,7 +118,7 @@ function list(texts: string[]): string {
   return texts.length === 0 ? "" : `${texts.join("\0")}\0`;
 }
 
-/** Encoding the environment takes most of the time, and it is usually the same as before. */
+/** The last encoded environment. Encoding it takes most of the time, and it usually does not change. */
 let lastEnv: Record<string, string> | null = null;
 let lastEnvBytes: Buffer = Buffer.alloc(0);
 

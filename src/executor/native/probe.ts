@@ -5,7 +5,9 @@ import type { SandboxCapabilities } from "../../core/launch.ts";
 import { keeperBinary } from "./zygote.ts";
 
 const NAME = "probed.json";
-/** For what cannot be seen from here, such as a filter that somebody put around all of us. */
+/**
+ * How long a result is used. The fingerprint cannot detect every change, such as a new filter outside this container.
+ */
 const CACHE_TTL_MS = 3600 * 1000;
 
 const NAMESPACES = ["user", "mnt", "pid", "net", "ipc", "uts"];
@@ -17,7 +19,7 @@ const SETTINGS = [
   ...NAMESPACES.map((name) => `user/max_${name}_namespaces`),
 ];
 
-/** Who we are, what we may do, and whether a filter or a ban on new privileges is upon us already. */
+/** The lines of /proc/self/status with user ids, capabilities, no_new_privs and seccomp filters. */
 const PRIVILEGES = /^(?:Uid|Gid|Groups|Cap\w+|NoNewPrivs|Seccomp\w*):.*$/gm;
 
 interface CachedProbe {
@@ -27,9 +29,9 @@ interface CachedProbe {
 }
 
 /**
- * The machine's answer as it was given within the hour, by this keeper and under these circumstances; null: there is
- * none. Trying it out anew takes longer than all the rest of a short command line. The state folder is nobody's to
- * write but ours (promise 7).
+ * Returns the result of a probe within the last hour, if the keeper and the environment have not changed since;
+ * otherwise null. A probe takes longer than everything else in a short run of the command line. The cache can be
+ * trusted because commands cannot write to the state folder (invariant 7).
  */
 export function readProbeCache(state: string, keeper: string): unknown {
   try {
@@ -41,7 +43,7 @@ export function readProbeCache(state: string, keeper: string): unknown {
   }
 }
 
-/** Nobody is troubled where it cannot be kept: it is only asked again. */
+/** Stores the result of a probe. Best effort: without a cache, the next gateway probes again. */
 export function writeProbeCache(state: string, keeper: string, tier: SandboxCapabilities): void {
   const own = join(state, `${NAME}.${process.pid}`);
   try {
@@ -53,7 +55,7 @@ export function writeProbeCache(state: string, keeper: string, tier: SandboxCapa
   }
 }
 
-/** All that the answer hangs on and that can be seen without trying. */
+/** Returns everything that can change the result of a probe and can be read without probing. */
 function environmentFingerprint(keeper: string): string {
   const { dev, ino, size, mtimeMs, ctimeMs } = statSync(keeper);
   const root = statSync("/");
@@ -91,18 +93,18 @@ const NOTHING: SandboxCapabilities = {
   seccomp: false,
 };
 
-/** Making a network namespace waits in line with all who make or remove one. */
+/** The timeout is long because the kernel creates and removes network namespaces one at a time. */
 const PROBE_TIMEOUT_MS = 60_000;
 
 let known: SandboxCapabilities | null = null;
 
-/** What the keeper can confine commands with on this machine; asked once. Nothing, where the keeper cannot say. */
+/** Returns the sandbox features of this machine, probed once per process. If the probe fails, there are none. */
 export function sandboxCapabilities(): SandboxCapabilities {
   known ??= probe() ?? NOTHING;
   return known;
 }
 
-/** The same, from an answer that was kept in the state folder if nothing it hangs on has changed since. */
+/** Returns the sandbox features of this machine, from the cache in the state folder if it is still valid. */
 export function cachedSandboxCapabilities(state: string): SandboxCapabilities {
   if (known !== null) return known;
   const keeper = keeperBinary();
@@ -112,7 +114,7 @@ export function cachedSandboxCapabilities(state: string): SandboxCapabilities {
     return kept;
   }
   const asked = probe();
-  // What did not work this time, for want of memory for instance, may the next.
+  // Only complete results are cached: a feature may have failed temporarily, for example for lack of memory.
   if (asked?.isolation && asked.networkNamespace && asked.seccomp) writeProbeCache(state, keeper, asked);
   known = asked ?? NOTHING;
   return known;
@@ -127,7 +129,7 @@ function probe(): SandboxCapabilities | null {
   }
 }
 
-/** Null: it is no such answer. */
+/** Validates the output of a probe. Returns null if it is invalid. */
 function parseCapabilities(answer: unknown): SandboxCapabilities | null {
   if (typeof answer !== "object" || answer === null) return null;
   const { landlock, mounts, isolation, networkNamespace, seccomp } = answer as Partial<SandboxCapabilities>;

@@ -2,11 +2,11 @@ import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isId } from "../../core/id.ts";
 
-/** A folder without a row is from an interrupted removal, or from a launch in progress. */
+/** The minimum age of a folder without a row to be removed. A younger one may belong to a launch in progress. */
 const STRAY_AFTER_MS = 3600 * 1000;
 const REMOVE_ATTEMPTS = 5;
 
-/** The files that show a session's outcome, or that it has no keeper. They are small, and kept longest. */
+/** The small files that record a session's outcome, or that it has no keeper. They are kept longest. */
 const OUTCOME_FILES = ["exit", "owner", "forgone"];
 
 /** Removes the folders of sessions without a row. */
@@ -20,19 +20,21 @@ export function removeStrays(
     const folder = join(sessions, id);
     if (!isId(id) || isKnown(id)) continue;
     if (now - (statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? now) < STRAY_AFTER_MS) continue;
-    // A keeper has its socket there until it has written the exit record, so a socket means that it may run.
+    // A keeper removes its socket after it has written the exit record, so a folder with a socket may be in use.
     if (hasEnded(id) || !existsSync(join(folder, "ctl"))) removeFolder(folder);
   }
 }
 
-/** A keeper that is finishing may remove its socket meanwhile; rmSync then stops without an error. */
+/**
+ * Removes a folder. Repeats if a keeper removes its socket in the meantime, since rmSync then stops without an error.
+ */
 export function removeFolder(folder: string): void {
   for (let attempt = 0; attempt < REMOVE_ATTEMPTS && existsSync(folder); attempt++) {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** Removes the files of a session except those that show its outcome. */
+/** Removes the files of a session except those that record its outcome. */
 export function emptyFolder(folder: string): void {
   for (const name of list(folder)) {
     if (!OUTCOME_FILES.includes(name)) rmSync(join(folder, name), { recursive: true, force: true });

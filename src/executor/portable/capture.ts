@@ -4,28 +4,28 @@ import type { Capture as Mode, StreamInfo } from "../../core/session.ts";
 
 const PAGE = 4096;
 const CAP_MIN = 64 << 10;
-/** The tail is in memory while it is moved. */
+/** The maximum size of the tail, which is held in memory while it is moved. */
 const TAIL_MAX = 16 << 20;
 const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
 
 /**
- * A file for output with a limit on its disk space (promise 6). When it exceeds the cap, its middle is dropped: half of
- * the cap is the head, and a quarter to a half of it is the tail. Offsets do not change.
+ * A file for output with a limit on its disk space (invariant 6). When it exceeds the cap, its middle is dropped: half
+ * of the cap is the head, and a quarter to a half of it is the tail. Offsets do not change.
  */
 class StreamFile {
   readonly cap: number;
-  /** The bytes accepted, including dropped ones. */
+  /** The number of bytes accepted, including dropped ones. */
   size = 0;
   readonly holeStart: number;
   holeEnd: number;
-  /** The bytes that could not be written. They have no offset. */
+  /** The number of bytes that could not be written. They have no offset. */
   lost = 0;
   readonly #path: string | null;
   readonly #tail: number;
   #fd: number | null;
   #cannotDrop = false;
 
-  /** `file`: an open file, or a path that is created with the first byte. */
+  /** `file` is an open descriptor, or a path that is created with the first byte. */
   constructor(file: string | number, cap: number) {
     this.#path = typeof file === "string" ? file : null;
     this.#fd = typeof file === "number" ? file : null;
@@ -35,7 +35,7 @@ class StreamFile {
     this.#tail = Math.min(this.cap / 4, TAIL_MAX);
   }
 
-  /** Returns the number of bytes written. Never throws: the command continues, and the rest is counted as lost. */
+  /** Appends output and returns the number of bytes written. Never throws: the rest is counted as lost. */
   append(bytes: Uint8Array): number {
     const space = this.#cannotDrop ? Math.max(0, this.cap - this.size) : bytes.length;
     this.#fd ??= this.#path === null ? null : openOrCreate(this.#path);
@@ -74,7 +74,7 @@ function pageAfter(offset: number): number {
   return Math.ceil(offset / PAGE) * PAGE;
 }
 
-/** Returns null if the file cannot be opened now; the next write tries again. */
+/** Returns null if the file cannot be opened. The next write tries again. */
 function openOrCreate(path: string): number | null {
   try {
     return openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
@@ -83,7 +83,7 @@ function openOrCreate(path: string): number | null {
   }
 }
 
-/** Returns the number of bytes written, which is less than all on a full disk. */
+/** Writes the bytes and returns the number written, which is lower on a full disk. */
 export function writeAll(fd: number, bytes: Uint8Array, offset: number): number {
   let written = 0;
   try {
@@ -91,7 +91,7 @@ export function writeAll(fd: number, bytes: Uint8Array, offset: number): number 
       written += writeSync(fd, bytes, written, bytes.length - written, offset + written);
     }
   } catch {
-    // A full disk, or a file that must not grow.
+    // The disk is full, or the file has reached a size limit.
   }
   return written;
 }
@@ -117,11 +117,11 @@ const HEADER = 128;
 const BLOCK = 4096;
 const BLOCK_HEADER = 32;
 const RECORDS = (BLOCK - BLOCK_HEADER) / 8;
-/** 8 MiB, half of it head and half tail. */
+/** The maximum number of blocks (8 MiB): half of them head, half of them tail. */
 const KEEP_BLOCKS = 2048;
 const LENGTH_MAX = 2 ** 30 - 1;
 const INTERVAL_MAX_MS = 2 ** 32 - 1;
-/** Reads of one stream within this time are one record. */
+/** Reads of one stream within this time are combined into one record. */
 const COALESCE_MS = 8;
 const LOST = 2;
 
@@ -132,7 +132,7 @@ export class Capture {
   readonly #timeline: Timeline;
   readonly #startedMs = performance.now();
 
-  /** `log`: the open log file, if one was requested. */
+  /** `log` is the descriptor of the log file, if one was requested. */
   constructor(folder: string, mode: Mode, diskCap: number, log: number | null, startUnixMs: number) {
     const names = mode === "merged" ? ["output"] : ["stdout", "stderr"];
     this.streams = names.map((name) => new StreamFile(join(folder, name), diskCap));
@@ -140,7 +140,7 @@ export class Capture {
     this.#timeline = new Timeline(join(folder, "timeline"), startUnixMs);
   }
 
-  /** The sizes of the streams. */
+  /** The sizes of the streams in bytes. */
   get bytes(): number[] {
     return this.streams.map(({ size }) => size);
   }
@@ -181,7 +181,7 @@ export class Capture {
   }
 }
 
-/** The file `timeline`: when each stream grew, and by how much. */
+/** Writes the file `timeline`, which records when each stream grew and by how much. */
 class Timeline {
   readonly #path: string;
   readonly #startUnixMs: number;
@@ -198,7 +198,7 @@ class Timeline {
     this.#startUnixMs = startUnixMs;
   }
 
-  /** `kind`: the stream, plus `LOST` for lost bytes. `offsets`: the sizes of the streams before this output. */
+  /** `kind` is the stream, plus `LOST` for lost bytes. `offsets` has the sizes of the streams before this output. */
   add(kind: number, length: number, offsets: readonly number[], ms: number): void {
     if (length === 0 || length > LENGTH_MAX || this.#extendLast(kind, length, ms)) return;
     if (this.#used === RECORDS || (this.#used > 0 && ms - this.#baseMs > INTERVAL_MAX_MS)) {
@@ -281,7 +281,7 @@ class Timeline {
     this.#flushed = this.#used;
   }
 
-  /** The file grows with the number of reads. Its middle is dropped like that of the streams (promise 6). */
+  /** Extends the hole of the timeline itself, which grows with the number of reads (invariant 6). */
   #growOwnHole(): boolean {
     const tail = KEEP_BLOCKS / 2;
     if (this.#block < tail + this.#holeEnd + KEEP_BLOCKS / 8) return false;
@@ -289,7 +289,7 @@ class Timeline {
     return true;
   }
 
-  /** Without a timeline, readers use the streams alone. */
+  /** Returns null if the file cannot be opened. Readers then use only the streams. */
   #open(): number | null {
     this.#fd ??= openOrCreate(this.#path);
     return this.#fd;

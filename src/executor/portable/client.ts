@@ -5,7 +5,7 @@ import { decodeRun, InvalidRequest } from "./request.ts";
 import { Session, type SessionServer } from "./session.ts";
 
 const CONTROL_FRAME_MAX = 256 << 10;
-/** A gateway that does not read its events is disconnected; it can reconnect. */
+/** The maximum size of unread events. A gateway that exceeds it is disconnected and can reconnect. */
 const UNREAD_MAX = 1 << 20;
 
 interface ClientServer extends SessionServer {
@@ -13,11 +13,11 @@ interface ClientServer extends SessionServer {
   removeClient(client: Client): void;
 }
 
-/** One connection of a gateway: it starts commands one after another, or is attached to one session. */
+/** A connection of a gateway, which launches commands one after another or is attached to one session. */
 export class Client {
   readonly #socket: Socket;
   readonly #server: ClientServer;
-  /** Connected to the session's own socket, and closed with it. */
+  /** Whether the gateway connected to the socket of one session. The connection is then closed with the session. */
   readonly #isAttached: boolean;
   #session: Session | null;
   #chunks: Buffer[] = [];
@@ -45,7 +45,7 @@ export class Client {
     else this.#socket.write(`${JSON.stringify(event)}\n`);
   }
 
-  /** The session has ended, with all of its processes. */
+  /** Called when the session and all of its processes have ended. */
   sessionEnded(): void {
     this.#session = null;
     this.watching = false;
@@ -68,7 +68,7 @@ export class Client {
       const payload = bytes.subarray(5, 4 + length);
       this.#chunks = [bytes.subarray(4 + length)];
       this.#received -= 4 + length;
-      // One after another, so that replies are in the order of the frames.
+      // Frames are handled one after another, so that replies are in their order.
       this.#handling = this.#handling.then(() => this.#handle(type, payload)).catch(() => void this.#socket.destroy());
     }
   }

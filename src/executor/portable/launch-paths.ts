@@ -15,7 +15,7 @@ import type { LaunchSpec } from "../../core/launch.ts";
 
 const { EACCES, EINVAL, ELOOP, EMLINK, ENOENT, ENOTDIR, EXDEV } = os.errno;
 const { O_RDWR, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY, X_OK } = constants;
-/** Missing in Node's constants: opens a location, neither for reading nor for writing. */
+/** Opens a path neither for reading nor for writing. Node does not define this constant. */
 const O_PATH = 0o10000000;
 
 /** A failed step of a launch. */
@@ -48,14 +48,14 @@ function isBeneath(root: string, path: string): boolean {
 }
 
 interface WorkingDirectory {
-  /** Valid until it is closed. */
+  /** The path, which is valid until `close` is called. */
   path: string;
   close(): void;
 }
 
 /**
- * Checks that the working directory has no links and is beneath its root (promise 7). On Linux the command enters it
- * through a descriptor, so that it cannot be replaced in between.
+ * Checks that the path of the working directory has no links and is beneath its root (invariant 7). On Linux the
+ * command enters it through a descriptor, so that it cannot be replaced after the check.
  */
 export function openWorkingDirectory({ cwd, root }: LaunchSpec): WorkingDirectory {
   return step("chdir", () => {
@@ -73,7 +73,7 @@ export function openWorkingDirectory({ cwd, root }: LaunchSpec): WorkingDirector
   });
 }
 
-/** Opens and empties the requested log file; null if there is none. */
+/** Opens and truncates the requested log file. Returns null if there is none. */
 export function openLog({ logFile, root }: LaunchSpec, umask: number): number | null {
   if (logFile === null) return null;
   return step("log", () => {
@@ -84,7 +84,7 @@ export function openLog({ logFile, root }: LaunchSpec, umask: number): number | 
     try {
       const status = fstatSync(fd);
       if (!status.isFile()) throw new LaunchStepError("log", EINVAL); // writing to a device or pipe could block
-      // Checked before the file is emptied: a hard link could be a file outside the root.
+      // Checked before the file is truncated, because it could be a hard link to a file outside the root.
       if (root !== null && status.nlink > 1) throw new LaunchStepError("scope-log", EMLINK);
       ftruncateSync(fd, 0);
       return fd;
@@ -105,8 +105,8 @@ function openLogFile(path: string, isScoped: boolean, mode: number): number {
 }
 
 /**
- * Finds a program on the given PATH. The system would take an empty entry for the working directory, where an agent's
- * file could shadow a program.
+ * Finds a program on the given PATH. Empty entries are skipped: the system would search the working directory, where a
+ * file of the agent could shadow a program.
  */
 export function findProgram(name: string, path: string): string {
   if (name.includes("/")) return name;

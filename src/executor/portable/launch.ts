@@ -16,21 +16,21 @@ export interface RunningCommand {
   root: TreeRoot;
   outputs: Output[];
   stdin: Stdin | null;
-  /** Also its stdin. */
+  /** The terminal, which is also `stdin`. Null if the command runs on pipes. */
   terminal: Terminal | null;
-  /** Calls back once, when the main process has ended. `signal` is 0 if no signal ended it. */
+  /** Calls `listener` once, when the main process has ended. `signal` is 0 if no signal ended it. */
   onExit(listener: (code: number | null, signal: number) => void): void;
 }
 
 interface OutputListener {
   onOutput(stream: number, bytes: Uint8Array): void;
-  /** An output has ended. */
+  /** Called when an output has ended. */
   onEnd(): void;
 }
 
 const FORK_ERRORS = new Set(["EAGAIN", "ENOMEM", "EMFILE", "ENFILE"]);
 
-/** Starts a command: on a terminal if one is requested and available, otherwise on pipes. Throws `LaunchStepError`. */
+/** Starts a command on a terminal, if one is requested and available, or on pipes. Throws `LaunchStepError`. */
 export async function launch(
   request: LaunchRequest,
   folder: string,
@@ -92,7 +92,7 @@ async function launchOnPipes(
   }
 }
 
-/** Resolves with the name of the failed step if no terminal is available. */
+/** Starts a command on a terminal. Resolves with the name of the failed step if none is available. */
 async function launchOnTerminal(
   { spec, umask }: LaunchRequest,
   file: string,
@@ -138,7 +138,7 @@ function environment({ env, id }: LaunchSpec): Record<string, string> {
   return { ...env, [SESSION_VARIABLE]: id };
 }
 
-/** The child inherits the umask. It is forked before `act` returns. */
+/** Runs `act` with the given umask, which a child inherits if `act` forks it before it returns. */
 function withUmask<T>(umask: number, act: () => T): T {
   const before = process.umask(umask);
   try {
@@ -148,7 +148,7 @@ function withUmask<T>(umask: number, act: () => T): T {
   }
 }
 
-/** Puts stdin text into an unlinked file, so that it does not have to be written while the command runs. */
+/** Writes stdin text to an unlinked file, so that it need not be fed to the command while it runs. */
 function openText(folder: string, text: string): number {
   const path = join(folder, "stdin");
   return step("stdin", () => {

@@ -1,4 +1,6 @@
-/** The portable keeper: `node main.js STATE`. The first gateway that needs it starts it; it outlives the gateway. */
+/**
+ * The portable keeper: `node main.js STATE`. The first gateway that needs it starts it, and it outlives the gateway.
+ */
 import { closeSync, readdirSync, readFileSync } from "node:fs";
 import { PORTABLE_TITLE } from "../session-owner.ts";
 import { ALREADY_SERVED } from "../spawn-keeper.ts";
@@ -7,8 +9,8 @@ import { Server } from "./server.ts";
 const O_CLOEXEC = 0o2000000;
 
 /**
- * Closes descriptors that the parent left open: commands would inherit them too (promise 7). Node's own descriptors are
- * all close-on-exec, which only Linux shows.
+ * Closes descriptors inherited from the parent, because commands would inherit them too (invariant 7). Node's own
+ * descriptors are all close-on-exec, which can be read only on Linux.
  */
 function closeInherited(): void {
   if (process.platform !== "linux") return;
@@ -23,7 +25,7 @@ function isCloseOnExec(fd: number): boolean {
     const flags = /^flags:\s+([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "latin1"))?.[1] ?? "";
     return (Number.parseInt(flags, 8) & O_CLOEXEC) !== 0;
   } catch {
-    return true; // the descriptor of the directory listing, closed by now
+    return true; // the descriptor of the directory listing, which is closed by now
   }
 }
 

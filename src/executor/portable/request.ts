@@ -3,7 +3,7 @@ import type { LaunchSpec } from "../../core/launch.ts";
 import { NO_LIMITS } from "../../core/launch.ts";
 import { BACKGROUND, FSYNC, TAG } from "../native/frames.ts";
 
-/** A decoded request: the spec, and what the gateway adds to it. */
+/** A decoded run frame. */
 export interface LaunchRequest {
   spec: LaunchSpec;
   umask: number;
@@ -17,10 +17,10 @@ const KNOWN = new Set<number>([
   ...[TAG.timeout, TAG.grace, TAG.diskCap, TAG.log, TAG.flags, TAG.umask, TAG.announce, TAG.root, TAG.terminal],
 ]);
 
-/** The id is the name of a folder: the characters of a UUID cannot lead outside (promise 7). */
+/** The format of an id. It is used as the name of a folder, so it must not contain `/` or `..` (invariant 7). */
 const ID = /^[0-9a-f-]{8,64}$/;
 
-/** The message says what is wrong with the request. */
+/** A request that does not follow the protocol. The message is sent to the gateway. */
 export class InvalidRequest extends Error {}
 
 /** Decodes a frame of `encodeRun`. Throws `InvalidRequest`. */
@@ -28,7 +28,7 @@ export function decodeRun(payload: Buffer): LaunchRequest {
   const fields = split(payload);
   const stdin = number(fields, TAG.stdin);
   const capture = number(fields, TAG.capture);
-  if (stdin > 2 || capture > 1) throw new InvalidRequest("an unknown mode");
+  if (stdin > 2 || capture > 1) throw new InvalidRequest("unknown stdin or capture mode");
   const flags = number(fields, TAG.flags);
   const spec: LaunchSpec = {
     id: text(fields, TAG.id) ?? "",
@@ -58,30 +58,31 @@ export function decodeRun(payload: Buffer): LaunchRequest {
 function split(payload: Buffer): Fields {
   const fields: Fields = new Map();
   for (let at = 0; at < payload.length; ) {
-    if (payload.length - at < 6) throw new InvalidRequest("a field is cut short");
+    if (payload.length - at < 6) throw new InvalidRequest("truncated field");
     const tag = payload.readUInt16LE(at);
     const end = at + 6 + payload.readUInt32LE(at + 2);
-    if (end > payload.length) throw new InvalidRequest("a field is longer than its frame");
-    // An unknown field could be a sandbox or a limit, which this keeper must not ignore.
-    if (!KNOWN.has(tag)) throw new InvalidRequest("an unknown field");
+    if (end > payload.length) throw new InvalidRequest("field longer than its frame");
+    // An unknown field could be a sandbox or a limit, so it must not be ignored.
+    if (!KNOWN.has(tag)) throw new InvalidRequest("unknown field");
     fields.set(tag, payload.subarray(at + 6, end));
     at = end;
   }
   return fields;
 }
 
-/** One NUL, at the end: with a second one, another command would run than the one that was checked (promise 2). */
+/** Decodes a text field. It must not contain a NUL before its end, where the system would truncate it (invariant 2). */
 function text(fields: Fields, tag: number): string | null {
   const bytes = fields.get(tag);
   if (bytes === undefined) return null;
-  if (bytes.indexOf(0) !== bytes.length - 1) throw new InvalidRequest("a text field is not one text");
+  if (bytes.indexOf(0) !== bytes.length - 1)
+    throw new InvalidRequest("text field with a NUL byte before its end or without one at its end");
   return bytes.toString("utf8", 0, bytes.length - 1);
 }
 
 function texts(fields: Fields, tag: number): string[] {
   const bytes = fields.get(tag);
   if (bytes === undefined || bytes.length === 0) return [];
-  if (bytes.at(-1) !== 0) throw new InvalidRequest("a list field does not end with a text");
+  if (bytes.at(-1) !== 0) throw new InvalidRequest("list field without a NUL byte at its end");
   return bytes.toString("utf8", 0, bytes.length - 1).split("\0");
 }
 
@@ -93,24 +94,24 @@ function number(fields: Fields, tag: number, missing = 0): number {
   const bytes = fields.get(tag);
   if (bytes === undefined) return missing;
   const value = bytes.length === 8 ? Number(bytes.readBigInt64LE()) : bytes.readUIntLE(0, Math.min(6, bytes.length));
-  if (!Number.isSafeInteger(value) || value < 0) throw new InvalidRequest("a number out of range");
+  if (!Number.isSafeInteger(value) || value < 0) throw new InvalidRequest("number out of range");
   return value;
 }
 
 function size(bytes: Buffer | undefined): LaunchSpec["pty"] {
   if (bytes === undefined) return null;
-  if (bytes.length !== 4) throw new InvalidRequest("a terminal's size is not two numbers");
+  if (bytes.length !== 4) throw new InvalidRequest("malformed terminal size");
   const [columns, rows] = [bytes.readUInt16LE(0), bytes.readUInt16LE(2)];
-  if (columns === 0 || rows === 0) throw new InvalidRequest("a terminal without a size");
+  if (columns === 0 || rows === 0) throw new InvalidRequest("terminal size of 0");
   return { columns, rows };
 }
 
-/** The paths are checked when they are opened. */
+/** Checks the fields of a spec, except for its paths, which are checked when they are opened. */
 function check({ id, file, argv, cwd, pty, stdin, capture }: LaunchSpec): void {
-  if (!ID.test(id)) throw new InvalidRequest("no valid id");
-  if (file === "") throw new InvalidRequest("no file to run");
-  if (argv.length === 0) throw new InvalidRequest("no arguments");
-  if (!isAbsolute(cwd)) throw new InvalidRequest("no absolute working directory");
+  if (!ID.test(id)) throw new InvalidRequest("invalid id");
+  if (file === "") throw new InvalidRequest("missing program");
+  if (argv.length === 0) throw new InvalidRequest("missing arguments");
+  if (!isAbsolute(cwd)) throw new InvalidRequest("working directory is not absolute");
   if (pty && (stdin !== "open" || capture !== "merged"))
-    throw new InvalidRequest("a terminal with another stdin or output");
+    throw new InvalidRequest("a terminal requires open stdin and merged capture");
 }

@@ -13,7 +13,7 @@ const CHECK_EVERY_MS = 2000;
 const IDLE_TIMEOUT_MS = 15 * 60 * 1000;
 const SIGKILL = 9;
 
-/** The portable keeper of one state folder: its sessions and the gateways that are connected. */
+/** The portable keeper of one state folder, with its sessions and the connected gateways. */
 export class Server {
   readonly build = buildId();
   readonly pipes: PipePool;
@@ -34,12 +34,12 @@ export class Server {
     return join(this.#state, "sessions", id);
   }
 
-  /** Returns false if another keeper serves this state folder. */
+  /** Starts listening. Resolves with false if another keeper serves this state folder. */
   async start(): Promise<boolean> {
     const path = socketPath(this.#state);
     if (await isListening(path)) return false;
     mkdirSync(join(this.#state, "sessions"), { recursive: true, mode: 0o700 });
-    // Of two keepers that start at once, the later one takes over the path, and the other stops when it sees that.
+    // Of two keepers that start at once, the later one takes over the path, and the other stops when it detects that.
     const ownPath = `${path}.${process.pid}`;
     this.#stopListening = await this.listen(ownPath, null);
     renameSync(ownPath, path);
@@ -49,7 +49,9 @@ export class Server {
     return true;
   }
 
-  /** Accepts gateways, for new commands or for one session. Resolves with a function that stops listening. */
+  /**
+   * Accepts gateways for new commands or, with a session, for that one. Resolves with a function that stops listening.
+   */
   listen(path: string, session: Session | null): Promise<() => void> {
     const { address, close } = socketAddress(path);
     const server = createServer((socket) => this.#clients.add(new Client(socket, this, session)));
@@ -95,7 +97,7 @@ export class Server {
     if (isReplaced || (isIdle && performance.now() - this.#lastActive > IDLE_TIMEOUT_MS)) this.stop();
   }
 
-  /** Kills the processes of sessions whose keeper is gone: their output and deadline are lost (promise 5). */
+  /** Kills the processes of sessions whose keeper was killed, because they have no deadline any more (invariant 5). */
   #killOrphans(): void {
     for (const id of readdirSync(join(this.#state, "sessions"))) {
       const folder = this.folder(id);

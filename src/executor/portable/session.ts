@@ -11,7 +11,7 @@ import type { LaunchRequest } from "./request.ts";
 import { type End, Shutdown } from "./shutdown.ts";
 import type { PipePool } from "./stdio.ts";
 
-/** Output within this time is one notification of watching clients and one write to the timeline. */
+/** Output within this time causes one notification of watching clients and one write to the timeline. */
 const GREW_DELAY_MS = 5;
 const RECORD_SIZE = 4096;
 
@@ -19,7 +19,7 @@ const RECORD_SIZE = 4096;
 interface SessionClient {
   readonly watching: boolean;
   send(event: object): void;
-  /** The session has ended, with all of its processes. */
+  /** Called when the session and all of its processes have ended. */
   sessionEnded(): void;
 }
 
@@ -33,7 +33,7 @@ export interface SessionServer {
   removeSession(session: Session): void;
 }
 
-/** One command, from its request to the end of its last descendant. It does not depend on any connection. */
+/** A command, from its request to the end of its last descendant. It does not depend on any connection. */
 export class Session {
   readonly id: string;
   readonly folder: string;
@@ -59,7 +59,7 @@ export class Session {
     this.folder = server.folder(this.id);
   }
 
-  /** Resolves when the command runs or has failed to start. */
+  /** Starts the command. Resolves when it runs or has failed to start. */
   async start(): Promise<void> {
     try {
       await this.#claim();
@@ -71,7 +71,7 @@ export class Session {
   }
 
   async #claim(): Promise<void> {
-    step("claim", () => mkdirSync(this.folder, { mode: 0o700 })); // fails if the id was used before (promise 4)
+    step("claim", () => mkdirSync(this.folder, { mode: 0o700 })); // fails if the id was used before (invariant 4)
     this.#record = step("record", () => new ExitRecordFile(this.folder));
     step("record", () => writeOwner(this.folder, null));
     try {
@@ -103,7 +103,7 @@ export class Session {
     for (const output of this.running?.outputs ?? []) output.drain();
   }
 
-  /** The sizes of the streams. */
+  /** The sizes of the streams in bytes. */
   get bytes(): number[] {
     this.#drain();
     return this.#capture?.bytes ?? [];
@@ -140,7 +140,7 @@ export class Session {
     });
   }
 
-  /** Writes the exit record before any client is notified (promise 4). */
+  /** Writes the exit record before any client is notified (invariant 4). */
   #conclude(record: ExitRecord): void {
     this.#record?.write(record, this.spec.durable);
     const ev = this.#reported ? "ended" : "exited";
@@ -167,10 +167,10 @@ export class Session {
   }
 }
 
-/** Node does not report what a child used. Readers take a size of 0 for "unknown". */
+/** Node does not report the resource usage of a child. Readers treat 0 as unknown. */
 const UNKNOWN_USAGE = { userUs: 0, systemUs: 0, maxRssKib: 0, readBytes: 0, writeBytes: 0 };
 
-/** The file `exit`. Its disk space is reserved before the command starts, in case the disk fills up (promise 4). */
+/** Writes the file `exit`. Its space is reserved before the command starts, in case the disk fills up (invariant 4). */
 class ExitRecordFile {
   readonly #folder: string;
   #fd: number | null = null;
@@ -180,7 +180,7 @@ class ExitRecordFile {
     this.#reserve();
   }
 
-  /** Best effort: connected gateways get the record in any case. */
+  /** Writes the record. Errors are ignored, because connected gateways get the record in any case. */
   write(record: ExitRecord, durable: boolean): void {
     const text = Buffer.from(`${JSON.stringify(record)}\n`.padEnd(RECORD_SIZE - 1).concat("\n"));
     try {
@@ -207,7 +207,7 @@ class ExitRecordFile {
     try {
       writeSync(this.#fd, Buffer.alloc(RECORD_SIZE, " "), 0, RECORD_SIZE, 0);
     } catch {
-      // The disk is full now; there may be space when the record is written.
+      // The disk is full. There may be space when the record is written.
     }
   }
 

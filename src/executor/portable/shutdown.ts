@@ -8,10 +8,10 @@ const { SIGTERM, SIGHUP, SIGKILL } = constants.signals;
 /** Leftover processes of a foreground command get SIGTERM after this time, and SIGKILL after another. */
 const LEFTOVER_TERM_MS = 200;
 const LEFTOVER_KILL_MS = 1000;
-/** The longest wait for the tree to end after the first SIGKILL. */
+/** The maximum wait for the tree to end after the first SIGKILL. */
 const GIVE_UP_MS = 600;
 const KILL_INTERVAL_MS = 10;
-/** The end of a process that is not a child is found by polling. */
+/** The interval of checks for the end of processes that are not children of the keeper. */
 const POLL_MS = 20;
 const POLL_BACKGROUND_MS = 500;
 const TIMER_MAX_MS = 3_600_000;
@@ -26,11 +26,11 @@ export type End = Pick<ExitRecord, "reason" | "code" | "signal" | "leftover" | "
 interface ShutdownListener {
   /** Stores all output that the command has written up to now. */
   drain(): void;
-  /** Called when the main process has ended and, if that was not final, when the last process has. */
+  /** Called when the main process has ended and, if others still run then, again when the last one has ended. */
   report(end: End): void;
 }
 
-/** Ends a command and its tree: deadline, kill requests, leftovers. Like native/session/shutdown.c. */
+/** Ends a command and its tree on a deadline, a kill request or leftovers, like native/session/shutdown.c. */
 export class Shutdown {
   readonly #running: RunningCommand;
   readonly #tree: ProcessTree;
@@ -58,7 +58,7 @@ export class Shutdown {
     this.update();
   }
 
-  /** Returns false if there is no process left to receive the signal. */
+  /** Sends a signal. Returns false if there is no process left to receive it. */
   kill({ signal, scope, ends, graceMs }: KillRequest): boolean {
     if (this.#end.final) return false;
     if (ends) this.#setReason("killed");
@@ -105,7 +105,7 @@ export class Shutdown {
     if (this.#mainAlive && this.#end.reason === "exited") this.#end.reason = reason;
   }
 
-  /** `graceMs` null: no SIGKILL follows. */
+  /** Sends a signal to the tree. SIGKILL follows after `graceMs`, unless it is null. */
   #endTree(signal: number, graceMs: number | null): void {
     const now = performance.now();
     if (signal === SIGKILL || graceMs === 0) {
@@ -113,7 +113,7 @@ export class Shutdown {
       return;
     }
     this.#tree.signal(signal);
-    // Interactive shells ignore SIGTERM, but end when their terminal hangs up.
+    // Interactive shells ignore SIGTERM, but exit when their terminal hangs up.
     if (signal === SIGTERM && this.#running.terminal) this.#tree.signal(SIGHUP);
     if (graceMs !== null) this.#killAt = Math.min(this.#killAt, now + graceMs);
   }
@@ -140,7 +140,7 @@ export class Shutdown {
   #checkEnd(now: number): void {
     this.#pollAt = NEVER;
     if (this.#mainAlive) {
-      if (now >= this.#giveUpAt) this.#giveUpAt = NEVER; // blocked in the kernel: there is no exit code yet
+      if (now >= this.#giveUpAt) this.#giveUpAt = NEVER; // blocked in the kernel, so there is no exit code yet
       return;
     }
     this.#listener.drain();
@@ -158,14 +158,14 @@ export class Shutdown {
     } else if (this.#leftoverTermAt === NEVER) this.#leftoverTermAt = this.#end.endedMs + LEFTOVER_TERM_MS;
   }
 
-  /** A process that holds an output open counts even if it cannot be found, unless the tree is being killed. */
+  /** Reports whether processes are left. One that holds an output open counts, unless the tree is being killed. */
   #hasProcesses(): boolean {
     const outputsEnded = this.#running.outputs.every(({ ended }) => ended);
     if (outputsEnded && this.#tree.seemsEmpty) return false;
     return this.#tree.members().length > 0 || (!outputsEnded && this.#killAt === NEVER);
   }
 
-  /** At least one, for a process that holds an output open but cannot be found. */
+  /** Returns at least 1, because a process that cannot be found may hold an output open. */
   #countLeftovers(): number {
     return Math.max(1, this.#tree.members().length);
   }

@@ -12,7 +12,7 @@ interface Pipe {
 
 /** An output of a command. */
 export interface Output {
-  /** No more output can come. */
+  /** Whether the output has ended. */
   readonly ended: boolean;
   /** Reads everything that is available now. */
   drain(): void;
@@ -22,7 +22,7 @@ export interface Output {
 /** The standard input of a command. */
 export interface Stdin {
   readonly isOpen: boolean;
-  /** The number of bytes accepted; null: stdin is closed. */
+  /** Resolves with the number of accepted bytes, or null if stdin is closed. */
   write(bytes: Uint8Array): Promise<number | null>;
   /** Closes stdin after the command has read everything. */
   finish(): void;
@@ -31,9 +31,9 @@ export interface Stdin {
 
 const PIPES_AT_ONCE = 16;
 const STDIN_QUEUE_MAX = 1 << 20;
-/** Shared by all outputs: bytes are stored before the next read. */
+/** A read buffer for all outputs. Bytes are stored before the next read. */
 const BUFFER = Buffer.allocUnsafe(256 << 10);
-/** More than a pipe holds. Bounds the time that a command which keeps writing can take. */
+/** The maximum number of bytes per drain: more than a pipe holds, but bounded if the command keeps writing. */
 const DRAIN_MAX = 2 << 20;
 const { O_RDONLY, O_WRONLY, O_NONBLOCK } = constants;
 
@@ -86,7 +86,7 @@ function openBothEnds(path: string): Pipe {
   }
 }
 
-/** Reads what a non-blocking descriptor has now. Returns true at its end. */
+/** Reads the available bytes of a non-blocking descriptor. Returns true at its end. */
 export function drain(fd: number, store: (bytes: Uint8Array) => void): boolean {
   try {
     for (let drained = 0; drained < DRAIN_MAX; ) {
@@ -135,7 +135,7 @@ export class PipeOutput implements Output {
   }
 }
 
-/** Queues input until the command reads it, up to a limit (promise 6). */
+/** Queues input until the command reads it, up to a limit (invariant 6). */
 export class StreamStdin implements Stdin {
   #stream: Writable | null;
   #finishing = false;
@@ -154,7 +154,7 @@ export class StreamStdin implements Stdin {
     if (stream === null || this.#finishing) return Promise.resolve(null);
     const taken = Math.min(bytes.length, STDIN_QUEUE_MAX - stream.writableLength);
     if (taken > 0) stream.write(bytes.subarray(0, taken));
-    // A closed stdin shows one turn of the event loop after the first write.
+    // A closed stdin is detected in the next iteration of the event loop.
     return new Promise((resolve) => setImmediate(() => resolve(this.#stream === null ? null : taken)));
   }
 

@@ -8,10 +8,10 @@ import { allProcesses, findProcess } from "../processes.ts";
 import { PTY_MODULE } from "./connect.ts";
 import { drain, type Output, type Stdin } from "./stdio.ts";
 
-/** Every cell of the emulator takes memory, so its size is limited, whatever size the terminal has. */
+/** Limits on the emulator's size, whatever size the terminal has, because each cell takes memory. */
 const SIDE_MIN = 2;
 const SIDE_MAX = 1000;
-/** Output beyond this is skipped (promise 6): a flood does not contain queries. */
+/** The maximum number of bytes waiting to be parsed (invariant 6). Output beyond it is skipped. */
 const PENDING_MAX = 4 << 20;
 
 function clampSide(length: number): number {
@@ -65,10 +65,10 @@ export class TerminalResponder {
 }
 
 const PROCESSES_MAX = 32;
-/** The longest line that a terminal accepts. */
+/** The maximum length of a line that a terminal accepts. */
 const LINE_MAX = 4096;
 
-/** The input modes of a terminal, from `stty`. Without it, the defaults are assumed. */
+/** Returns the input modes of a terminal, as `stty` reports them. Without `stty`, the defaults are assumed. */
 function inputModes(terminal: string): { echo: boolean; canonical: boolean } {
   const args = [process.platform === "linux" ? "-F" : "-f", terminal, "-a"];
   const text = spawnSync("stty", args, { encoding: "utf8", env: { PATH: "/bin:/usr/bin" } }).stdout ?? "";
@@ -76,12 +76,12 @@ function inputModes(terminal: string): { echo: boolean; canonical: boolean } {
   return { echo: !isOff("echo"), canonical: !isOff("icanon") };
 }
 
-/** The foreground process group of a process's terminal; 0 if it is unknown. */
+/** Returns the foreground process group of a process's terminal, or 0 if it is unknown. */
 function foregroundGroup(pid: number): number {
   return findProcess(pid)?.foreground ?? 0;
 }
 
-/** The processes on the terminal of a process, parents first, and the foreground process and group. */
+/** Returns the processes on the terminal of a process, parents first, and the foreground process and group. */
 function terminalProcesses(pid: number): { foreground: number; group: number; on: number[] } {
   const { terminal, foreground } = findProcess(pid) ?? { terminal: 0, foreground: 0 };
   const on = allProcesses()
@@ -91,14 +91,14 @@ function terminalProcesses(pid: number): { foreground: number; group: number; on
   return { foreground: front?.pid ?? 0, group: foreground, on: on.slice(0, PROCESSES_MAX).map((each) => each.pid) };
 }
 
-/** The input since the last end of a line, from all clients. The check of the next key needs it. */
+/** The input of all clients since the last end of line, which is needed to check the next key. */
 class TypedLine {
   #bytes: number[] = [];
   #group = 0;
   overlong = false;
   #before = 0;
 
-  /** `group`: the foreground process group when this was typed. */
+  /** `group` is the foreground process group at the time of the input. */
   add(bytes: Uint8Array, group: number): void {
     if (group !== this.#group) this.#before = this.#bytes.length;
     this.#group = group;
@@ -123,13 +123,13 @@ class TypedLine {
     return Buffer.from(this.#bytes).toString("hex");
   }
 
-  /** The number of bytes that were typed while another group than this one was in the foreground. */
+  /** Returns the number of bytes that were typed while a group other than this one was in the foreground. */
   typedBefore(group: number): number {
     return group === this.#group ? this.#before : this.#bytes.length;
   }
 }
 
-/** The part of @lydell/node-pty that is used here, including fields it does not document. */
+/** The part of @lydell/node-pty that is used here, including undocumented fields. */
 export interface Pty {
   readonly pid: number;
   readonly fd: number;
@@ -209,7 +209,7 @@ export class Terminal implements Stdin {
     return !this.#closed;
   }
 
-  /** Accepts no bytes while the program does not read what was typed before. */
+  /** Writes input. Accepts no bytes while the program does not read earlier input. */
   async write(bytes: Uint8Array): Promise<number | null> {
     const taken = this.#write(bytes);
     if (taken !== null && taken > 0) this.#typed.add(bytes.subarray(0, taken), foregroundGroup(this.#pty.pid));
@@ -221,13 +221,13 @@ export class Terminal implements Stdin {
     this.#write(Buffer.from(text));
   }
 
-  /** In the middle of a line, the first end-of-input character only submits the line. */
+  /** Sends end of input. In the middle of a line, the first such character only submits the line. */
   finish(): void {
     this.#write(Buffer.alloc(this.#typed.isEmpty ? 1 : 2, END_OF_INPUT));
     this.#typed.clear();
   }
 
-  /** `offset`: the output so far, which was drawn for the previous size. */
+  /** `offset` is the size of the output so far, which was written for the previous size. */
   resize(size: TerminalSize, offset: number): boolean {
     if (this.#closed || size.columns === 0 || size.rows === 0) return false;
     try {
@@ -241,13 +241,13 @@ export class Terminal implements Stdin {
     return true;
   }
 
-  /** Whether typed text is not shown, as for a password. */
+  /** Whether the terminal does not show typed text, as for a password. */
   get hidesInput(): boolean {
     const { echo, canonical } = inputModes(this.#pty.ptsName);
     return canonical && !echo;
   }
 
-  /** `reading` is null: Node cannot tell whether the program waits for input. */
+  /** Returns the input state. `reading` is null, because Node cannot detect whether the program waits for input. */
   inputState(): object {
     const { group, ...processes } = terminalProcesses(this.#pty.pid);
     return {
@@ -278,7 +278,7 @@ export class Terminal implements Stdin {
   }
 }
 
-/** The file `sizes`: the terminal's sizes and the output offset of each change, for redrawing the screen. */
+/** Writes the file `sizes`: the terminal's sizes and the output offset of each change, for rendering the screen. */
 class SizesFile {
   readonly #path: string;
   #length = 0;
@@ -287,7 +287,7 @@ class SizesFile {
     this.#path = join(folder, SIZES_FILE);
   }
 
-  /** Best effort: without it, the screen is drawn for the default size. */
+  /** Best effort: without the file, the screen is rendered with the default size. */
   add({ columns, rows }: TerminalSize, offset: number): void {
     const line = `${offset} ${columns} ${rows}\n`;
     if (this.#length + line.length > SIZES_MAX) return;
@@ -305,6 +305,6 @@ export function recordNoTerminal(folder: string, step: string): void {
   try {
     writeFileSync(join(folder, SIZES_FILE), `pipes ${step} 0\n`, { mode: 0o600 });
   } catch {
-    // The disk is full; the command runs without the record.
+    // The disk is full. The command runs without the record.
   }
 }
