@@ -74,8 +74,9 @@ type ConsumeResult =
   /** `changed` lists the differences from the approved command, or says why the approval is not usable. */
   | { ok: false; status: Approval["status"]; changed: string[] };
 
-/** Approval requests, their decisions, and the single use of each. Gateways share them through the database. */
+/** The approval requests of a state folder and their decisions. See [Approvals](approvals.md). */
 export class Approvals {
+  /** The standing grants. */
   readonly grants: Grants;
   readonly #database: DatabaseSync;
   readonly #store: ApprovalStore;
@@ -103,6 +104,8 @@ export class Approvals {
   /**
    * Requests approval. Returns the existing request when the same agent has already made the same one and it is pending
    * or approved but unused; check `status`.
+   *
+   * @internal
    */
   request(asked: NewApproval): Approval {
     const quorum = asked.quorum ?? this.#quorum;
@@ -159,26 +162,32 @@ export class Approvals {
     return this.#waiters.add(listener);
   }
 
-  /** Returns an approval by its id or a unique prefix of it. */
+  /** Returns an approval by ID or unique prefix of it. Throws `ApprovalNotFound` or `AmbiguousId`. */
   get(reference: string): Approval {
     const row = this.#find(reference);
     return isDue(row, this.#now()) ? inTransaction(this.#database, () => this.#fresh(row.id)) : approvalOf(row);
   }
 
-  /** Returns an approval as stored, without expiring it, or null when it was deleted. Writes nothing. */
+  /**
+   * Returns an approval as stored, without expiring it, or null when it was deleted. Writes nothing.
+   *
+   * @internal
+   */
   stored(id: string): Approval | null {
     const row = this.#store.get(id);
     return row && approvalOf(row);
   }
 
+  /** Returns approvals, newest first. */
   list(query: ApprovalQuery = {}): Approval[] {
     if (this.#store.due(this.#now()).length > 0) inTransaction(this.#database, () => this.#expireDue());
     return this.#store.list(query).map(approvalOf);
   }
 
   /**
-   * Records one person's decision. Throws when the request is already decided, when they are not an approver of it, or
-   * when the caller is not a person.
+   * Records a person's decision. Throws `AlreadyDecided` when the request is no longer pending, `NotAnApprover` when
+   * the person is not one of its approvers, `NotGrantable` when `always` is not possible, and `SelfApproval` when this
+   * process was started by an agent's command.
    */
   decide(reference: string, decision: ApprovalDecision): Approval {
     assertDecision(decision);
@@ -227,7 +236,10 @@ export class Approvals {
     }
   }
 
-  /** Waits until the request is decided or expires. Resolves with the pending request after `timeoutMs`. */
+  /**
+   * Resolves when the request is decided or expires, or with the pending request after `timeoutMs`. Rejects with the
+   * reason of `signal` when that is aborted.
+   */
   async wait(reference: string, options: { signal?: AbortSignal; timeoutMs?: number } = {}): Promise<Approval> {
     options.signal?.throwIfAborted();
     const first = this.get(reference);
@@ -246,6 +258,8 @@ export class Approvals {
   /**
    * Uses an approval, in the transaction that records the launch. An approval can be used once: it stays used even if
    * the process is killed before the launch.
+   *
+   * @internal
    */
   consume(id: string, binding: Binding, use: { agent: string; session: string }): ConsumeResult {
     return inTransaction(this.#database, () => {
@@ -265,7 +279,11 @@ export class Approvals {
     });
   }
 
-  /** Deletes denied, used and expired requests older than `beforeMs`. Their audit entries are kept. */
+  /**
+   * Deletes denied, used and expired requests older than `beforeMs`. Their audit entries are kept.
+   *
+   * @internal
+   */
   forget(beforeMs: number): number {
     return this.#store.deleteSettled(beforeMs);
   }

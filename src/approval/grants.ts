@@ -56,7 +56,7 @@ interface LoadedGrant {
   args: Grant["args"];
 }
 
-/** Standing grants. They are cached in memory and read from the database again after a change. */
+/** The standing grants of a state folder. Cached in memory, and read from the database again after a change. */
 export class Grants {
   readonly #database: DatabaseSync;
   readonly #store: GrantStore;
@@ -72,7 +72,11 @@ export class Grants {
     this.#now = options.now ?? Date.now;
   }
 
-  /** Returns the grants that together cover every command, or null. Writes nothing. */
+  /**
+   * Returns the grants that together cover every command, or null. Writes nothing.
+   *
+   * @internal
+   */
   match(facts: CommandFacts, context: GrantContext & { agent: string }): Grant[] | null {
     this.#refresh();
     // Fast path: most programs have no grant.
@@ -110,7 +114,11 @@ export class Grants {
     this.#version = version;
   }
 
-  /** Stores a grant for a decision of `always`. The caller has verified that a person made the decision. */
+  /**
+   * Stores a grant for a decision of `always`. The caller has verified that a person made the decision.
+   *
+   * @internal
+   */
   make({ agent, target, identity, scope, who, channel, approval }: NewGrant): Grant {
     const patterns = scope.args === undefined || scope.args === "exact" ? null : scope.args;
     if (patterns && !matchesArguments(patterns, target.args)) {
@@ -139,6 +147,10 @@ export class Grants {
     });
   }
 
+  /**
+   * Revokes a grant by ID or unique prefix of it. `by` names the person and the surface for the audit log. Throws
+   * `GrantNotFound` when there is no such grant or it was revoked before, or `AmbiguousId`.
+   */
   revoke(reference: string, by: { who: string; channel: string }): Grant {
     return inTransaction(this.#database, () => {
       const { id } = this.#row(reference);
@@ -149,7 +161,11 @@ export class Grants {
     });
   }
 
-  /** Records the use of grants, in the transaction that records the launch. */
+  /**
+   * Records the use of grants, in the transaction that records the launch.
+   *
+   * @internal
+   */
   used(ids: readonly string[]): void {
     for (const id of ids) this.#store.used(id, this.#now());
   }
@@ -162,6 +178,7 @@ export class Grants {
     return rows.map(grantOf);
   }
 
+  /** Returns a grant by ID or unique prefix of it. Throws `GrantNotFound` or `AmbiguousId`. */
   get(reference: string): Grant {
     return grantOf(this.#row(reference));
   }

@@ -382,6 +382,19 @@ export function configFile(): ReturnType<typeof wholeFile> {
 
 export type Config = z.infer<ReturnType<typeof config>>;
 export type AgentConfig = z.infer<ReturnType<typeof agentConfig>>;
+/**
+ * The content of `sallyport.json`, and the type of the `policy` option.
+ *
+ * @example
+ * ```ts
+ * import type { ConfigFile } from "sallyport";
+ *
+ * const policy: ConfigFile = { security: "allowlist", ask: "off", allowlist: [{ pattern: "git", args: "status" }] };
+ * const strict = await openGateway({ policy });
+ * console.log(strict.check("git status").verdict, strict.check("git push").verdict); // allow deny
+ * await strict.close();
+ * ```
+ */
 export type ConfigFile = z.infer<ReturnType<typeof wholeFile>>;
 
 export interface JsonSchema {

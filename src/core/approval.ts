@@ -2,7 +2,22 @@ import type { Span } from "./facts.ts";
 
 /** Approval requests, decisions and standing grants. Plain data, no logic. */
 
-/** `approved` may be used once, until it expires; `expired` counts as denied. */
+/**
+ * The state of an approval request.
+ *
+ * - `pending`: undecided.
+ * - `approved`: the request can be submitted again once, until the approval expires.
+ * - `used`: the approval was used to run the command.
+ * - `denied`: a person refused the request.
+ * - `expired`: the request or the unused approval has expired. Treated as denied.
+ *
+ * @example
+ * ```ts
+ * const result = await gateway.run({ command: "echo hi", ask: "always" }, { approvalTimeoutMs: 0 });
+ * console.log(result.status); // pending
+ * console.log(gateway.approvals.list({ status: "pending" }).length); // 1
+ * ```
+ */
 export type ApprovalStatus = "pending" | "approved" | "denied" | "expired" | "used";
 
 /**
@@ -10,6 +25,7 @@ export type ApprovalStatus = "pending" | "approved" | "denied" | "expired" | "us
  * by a description in `‹…›`. Line breaks are kept and are the only control character in it.
  */
 export interface ShownText {
+  /** The text to display. */
   text: string;
   /** The parts of `text` that replace characters of the original. */
   marks: Span[];
@@ -21,7 +37,7 @@ export interface ShownCommand {
   text: string;
   /** The resolved path, such as `/usr/bin/rm`, or a description (`shell builtin`, `not found`, `unknown`). */
   program: string;
-  /** The working directory it starts in; null when it cannot be determined. */
+  /** The working directory it starts in. Null when it cannot be determined. */
   cwd: string | null;
   /** The wrappers it was found inside, outermost first. */
   via: string[];
@@ -31,115 +47,216 @@ export interface ShownCommand {
 
 /** A file whose content or identity the approval is bound to. */
 export interface CoveredFile {
+  /** The path of the file. */
   path: string;
+  /** How the command uses the file. */
   role: "program" | "interpreter" | "script" | "project file";
-  /** Null when the file is too large to hash; the approval is then bound to its path, size and times. */
+  /** The hash of the content. Null when the file is too large to hash; its path, size and times are checked instead. */
   sha256: string | null;
 }
 
-/** Everything a person needs to decide, and nothing that can deceive (promise 2). */
+/**
+ * The information that an approver needs to decide about a command. Texts that the agent controls are escaped, so that
+ * they cannot hide a part of the command.
+ *
+ * @example
+ * ```ts
+ * gateway.approvals.onRequest(({ id, request }) => console.log(id, request.command.text, request.reasons));
+ * await gateway.run({ command: "echo hi", ask: "always" }, { approvalTimeoutMs: 0 });
+ * ```
+ */
 export interface ApprovalRequest {
+  /** The agent that wants to run the command. */
   agent: string;
+  /** The command, or the operation on a session. */
   command: ShownText;
-  /** What it would run, as far as that can be known. */
+  /** The commands that would run, as far as they can be determined. */
   commands: ShownCommand[];
-  /** False: it cannot be known completely what would run. */
+  /** False when it cannot be determined completely what would run. */
   analyzable: boolean;
+  /** The working directory. */
   cwd: string;
-  /** Variables added to the environment; secret-looking values are masked. */
+  /** Variables added to the environment. Values that look like secrets are masked. */
   environment: { name: string; value: string }[];
-  /** What it is given on stdin, where that is given whole. */
+  /** The text passed on stdin. Null when the request contains none. */
   stdin: ShownText | null;
+  /** The sandbox, as text. */
   confinement: string;
-  /** Why it is asked; spans are in `command.text`. */
+  /** Why approval is required. Spans refer to `command.text`. */
   reasons: { rule: string; message: string; span: Span | null }[];
-  /** What the agent says it is for. The agent's words, not a fact. */
+  /** The purpose stated by the agent, which is not verified. Null when none was stated. */
   intent: ShownText | null;
+  /** The files that the approval is bound to. If one changes, the approval cannot be used. */
   covers: CoveredFile[];
-  /** It was approved before and not used, because this had changed since. */
+  /** What has changed since an earlier approval of the same command that was not used. Usually empty. */
   changed: string[];
-  /** Whether it can be allowed for good, and what exactly that would allow. */
+  /** Whether the decision can be `always`, and which commands would then be granted. */
   always: Grantable;
 }
 
+/**
+ * An approval request and its decision.
+ *
+ * @example
+ * ```ts
+ * const request = { command: "echo deployed", ask: "always" } as const;
+ * const { approvalId } = await gateway.run(request, { approvalTimeoutMs: 0 });
+ * if (approvalId) {
+ *   const approval = gateway.approvals.decide(approvalId, { decision: "once", who: "ann", channel: "library" });
+ *   console.log(approval.status); // approved
+ * }
+ * const { output } = await gateway.run(request);
+ * console.log(output.trim()); // deployed
+ * ```
+ */
 export interface Approval {
+  /** The unique ID. */
   id: string;
+  /** The agent that made the request. */
   agent: string;
+  /** The current state. */
   status: ApprovalStatus;
+  /** The time of the request (ISO 8601). */
   createdAt: string;
-  /** A pending one is denied then; an approved one can no longer be used. */
+  /** When a pending request is denied, or when an unused approval can no longer be used (ISO 8601). */
   expiresAt: string;
+  /** The time of the decision (ISO 8601). Null while the request is pending. */
   decidedAt: string | null;
+  /** The information shown to the approver. */
   request: ApprovalRequest;
+  /** The number of approvers that must approve the request. */
   quorum: Quorum;
+  /** The decisions so far, oldest first. */
   decisions: RecordedDecision[];
-  /** Why it was denied, in the words of who denied it. */
+  /** The reason given by the person who denied the request. Null when there is none. */
   reason: string | null;
-  /** The session it was used for. */
+  /** The ID of the session that the approval was used for. Null while it is unused. */
   session: string | null;
 }
 
-/** `any`: the first word decides. Otherwise so many of the named approvers, each counted once. */
+/**
+ * The number of approvers that must approve a request: any one person, or a majority or all of the named approvers.
+ *
+ * @example
+ * ```ts
+ * const guarded = await openGateway({
+ *   policy: { approvals: { quorum: { rule: "majority", approvers: ["ann", "bo", "cy"] } } },
+ * });
+ * await guarded.run({ command: "echo hi", ask: "always" }, { approvalTimeoutMs: 0 });
+ * console.log(guarded.approvals.list()[0]?.quorum.rule); // majority
+ * await guarded.close();
+ * ```
+ */
 export interface Quorum {
+  /** `any` accepts the first decision. With the other rules, each approver counts once. */
   rule: "any" | "majority" | "unanimous";
-  /** Empty (only with `any`): every person. */
+  /** The names of the approvers. Empty for every person, which requires the rule `any`. */
   approvers: readonly string[];
 }
 
 /** The channels through which people decide. Agents have no access to any of them. */
 export const PERSON_CHANNELS = ["cli", "terminal", "console", "http", "library", "mcp-host"] as const;
+/** The surface on which a person decides. */
 type PersonChannel = (typeof PERSON_CHANNELS)[number];
 
+/**
+ * A person's decision about an approval request.
+ *
+ * @example
+ * ```ts
+ * import type { ApprovalDecision } from "sallyport";
+ *
+ * const decision: ApprovalDecision = { decision: "deny", who: "ann", channel: "library", reason: "Not on Fridays." };
+ * const { approvalId } = await gateway.run({ command: "echo hi", ask: "always" }, { approvalTimeoutMs: 0 });
+ * if (approvalId) console.log(gateway.approvals.decide(approvalId, decision).reason); // Not on Fridays.
+ * ```
+ */
 export interface ApprovalDecision {
+  /** `once` approves this request, `always` also makes a standing grant, `deny` refuses the request. */
   decision: "once" | "always" | "deny";
+  /** The name of the person. */
   who: string;
+  /** The surface on which the person decided. */
   channel: PersonChannel;
-  /** Goes back to the agent. */
+  /** A reason, which is returned to the agent. */
   reason?: string | undefined;
-  /** With `always`: how wide, and for how long. */
+  /** With `always`: the arguments that the grant covers, and how long it is valid. */
   grant?: GrantScope | undefined;
 }
 
+/** The scope of a standing grant. */
 export interface GrantScope {
   /**
    * `exact` (default), or one pattern per argument: `*` matches any text without `/`, `**` any text. A final `**` also
    * matches any further arguments.
    */
   args?: "exact" | string[] | undefined;
-  /** Milliseconds from now; default: never expires. */
+  /** Milliseconds from now until the grant expires. Default: it never expires. */
   expiresMs?: number | undefined;
 }
 
+/** A decision and its time (ISO 8601). */
 export type RecordedDecision = ApprovalDecision & { at: string };
 
 /** A command that a grant applies to. */
 export interface GrantTarget {
   /** The resolved path of the program. */
   executable: string;
+  /** The arguments. */
   args: string[];
+  /** The working directory. */
   cwd: string;
   /** True when the command is part of a pipeline. A grant for the command alone does not apply inside a pipeline. */
   piped: boolean;
 }
 
+/** Whether a standing grant is possible: for which commands, or why not. */
 export type Grantable = { ok: true; commands: GrantTarget[] } | { ok: false; why: string };
 
-/** What a person allowed for good. */
+/**
+ * A standing grant: a lasting approval of one program with certain arguments in one folder, for one agent. Made by the
+ * decision `always`.
+ *
+ * @example
+ * ```ts
+ * const strict = await openGateway({
+ *   policy: { security: "allowlist" },
+ *   approve: async () => ({ decision: "always", who: "ann" }),
+ * });
+ * await strict.run({ command: "uname", args: ["-s"] });
+ * for (const grant of strict.approvals.grants.list()) {
+ *   console.log(grant.createdBy, grant.args); // ann { kind: 'exact', values: [ '-s' ] }
+ *   strict.approvals.grants.revoke(grant.id, { who: "ann", channel: "library" });
+ * }
+ * await strict.close();
+ * ```
+ */
 export interface Grant {
+  /** The unique ID. */
   id: string;
+  /** The agent that the grant applies to. */
   agent: string;
+  /** The resolved path of the program. */
   executable: string;
+  /** The exact arguments, or one pattern per argument. */
   args: { kind: "exact"; values: string[] } | { kind: "pattern"; patterns: string[] };
+  /** The working directory in which the grant applies. */
   cwd: string;
+  /** Whether the grant also applies inside a pipeline. */
   piped: boolean;
+  /** The time of the decision (ISO 8601). */
   createdAt: string;
+  /** The name of the person who made the grant. */
   createdBy: string;
+  /** When the grant expires (ISO 8601). Null when it never expires. */
   expiresAt: string | null;
+  /** The time of the last use (ISO 8601). Null when it was never used. */
   lastUsedAt: string | null;
+  /** When the grant was revoked (ISO 8601). Null when it was not revoked. */
   revokedAt: string | null;
-  /** The approval it came from. */
+  /** The ID of the approval that the grant was made by. */
   approval: string | null;
-  /** False: the program is no longer the one it was granted for, so it is asked about again. */
+  /** False when the program has changed since the grant was made. The command then requires approval again. */
   current: boolean;
 }
 

@@ -1,41 +1,64 @@
 /** An entry to append to the audit log. Secrets in `summary` and `detail` are masked when it is stored. */
 export interface NewAuditEntry {
-  /** The kind of event: run, approval, stdin, signal, exit, config … */
+  /** The kind of event, such as `run`, `approval`, `stdin`, `signal`, `exit` or `config`. */
   kind: string;
   /** The agent whose command the entry is about. */
   agent: string;
+  /** The ID of the session. Null when the entry is not about a session. */
   session: string | null;
-  /** The actor: an agent, a person or the system. */
+  /** The name of the agent or person that acted, or `sallyport`. */
   actor: string;
-  /** The surface that was used. */
+  /** The surface that was used, such as `cli`, `mcp` or `library`. */
   channel: string;
-  /** The outcome: allowed, blocked, denied, asked, completed … */
+  /** The outcome, such as `allowed`, `blocked`, `denied`, `asked` or `completed`. */
   outcome: string;
   /** A one-line description for people. */
   summary: string;
-  /** Any JSON object. */
+  /** Details that depend on the kind. Any JSON object. */
   detail: object;
 }
 
+/**
+ * An entry of the audit log.
+ *
+ * @example
+ * ```ts
+ * await gateway.run({ command: "true" });
+ * for (const entry of gateway.audit.tail(10)) console.log(entry.seq, entry.at, entry.kind, entry.outcome);
+ * ```
+ */
 export interface AuditEntry extends NewAuditEntry {
-  /** Counts from 1 without a gap. */
+  /** The sequence number, which starts at 1 and has no gaps. */
   seq: number;
-  /** ISO 8601, to the millisecond. */
+  /** The time, with milliseconds (ISO 8601). */
   at: string;
-  /** Covers every field above and the hash of the entry before. */
+  /** A hash of the other fields and of the previous entry's hash. */
   hash: string;
 }
 
-/** Which entries; all conditions must hold. */
+/**
+ * Conditions for audit entries. An entry must meet all of them.
+ *
+ * @example
+ * ```ts
+ * await gateway.run({ command: "rm -rf /" });
+ * const [entry] = gateway.audit.search({ kind: "run", outcome: "blocked", since: Date.now() - 3_600_000 });
+ * console.log(entry?.summary); // rm -rf /
+ * ```
+ */
 export interface AuditFilter {
+  /** Only entries about this agent's commands. */
   agent?: string;
+  /** Only entries about the session with this ID. */
   session?: string;
+  /** Only entries of this kind. */
   kind?: string;
+  /** Only entries with this outcome. */
   outcome?: string;
-  /** ms since the epoch, inclusive. */
+  /** Only entries at or after this time, in milliseconds since the epoch. */
   since?: number;
-  /** ms since the epoch, exclusive. */
+  /** Only entries before this time, in milliseconds since the epoch. */
   until?: number;
-  /** Occurs in the summary or the detail; upper and lower case of ASCII letters are alike. */
+  /** Only entries whose summary or detail contains this text. ASCII letters match in either case. */
   text?: string;
 }

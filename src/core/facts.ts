@@ -1,49 +1,83 @@
 /** The facts that shell/ extracts from command text and that policy/ evaluates. Plain data, no logic. */
 
-/** A half-open range of UTF-16 offsets in the text that was given. */
+/**
+ * A range of a text in UTF-16 code units, as `String.prototype.slice` takes it.
+ *
+ * @example
+ * ```ts
+ * const { command, reasons } = gateway.check("echo hi && rm -rf /");
+ * const span = reasons[0]?.span;
+ * if (span) console.log(command.slice(span.start, span.end)); // rm -rf /
+ * ```
+ */
 export interface Span {
+  /** The offset of the first code unit. */
   start: number;
+  /** The offset after the last code unit. */
   end: number;
 }
 
-/** Something the analysis cannot know before the command runs, and the part of the text that makes it so. */
+/**
+ * Something that the analysis of a command cannot determine before it runs.
+ *
+ * @example
+ * ```ts
+ * const { commands } = gateway.check('rm "$(cat list.txt)"');
+ * for (const { why } of commands.flatMap(({ unknowns }) => unknowns)) console.log(why);
+ * ```
+ */
 export interface Unknown {
+  /** The part of the text that cannot be determined. */
   span: Span;
+  /** The reason, for people. */
   why: string;
-  /**
-   * A shell is handed code that is not in the text: it comes down a pipe. Asked about even where the kernel confines.
-   */
+  /** Set when a shell reads code from a pipe. Such a command requires approval even in a sandbox. */
   piped?: true;
-  /** There is more of it than is looked at: what is in it was not judged. */
+  /** Set when the text exceeds a limit of the analysis, so that the rest was not analyzed. */
   over?: true;
 }
 
-/** One word after everything that can be known about its expansion was applied. */
+/**
+ * One word of a command after all expansions that can be determined, such as quotes, variables and `~`.
+ *
+ * @example
+ * ```ts
+ * const [word] = gateway.check("ls 'my file'").commands[0]?.argv.slice(1) ?? [];
+ * console.log(word?.source, word?.value); // 'my file' my file
+ * ```
+ */
 export interface Word {
-  /** As written. */
+  /** The word as written. */
   source: string;
-  /** The value the program would receive, or null where it cannot be known. */
+  /** The value that the program would receive. Null when it cannot be determined. */
   value: string | null;
-  /** The part of the value that is certain, from its start ("" when nothing is). Equals `value` when known. */
+  /** The beginning of the value, as far as it is certain. Equal to `value` when that is known. */
   prefix: string;
-  /** The whole value it would likely have (a default, a value set in one branch), where that is not certain. */
+  /** A likely value, such as a default or a value set in one branch, when `value` is not certain. */
   likely?: string;
-  /** An unquoted glob is in the value: it stands for whatever matches at run time. */
+  /** True when the value contains an unquoted glob, which the shell replaces by matching paths. */
   glob: boolean;
+  /** The position of the word in the text. */
   span: Span;
 }
 
+/** A redirection of a command. */
 export interface Redirect {
+  /** The kind: `>` is `write`, `>>` is `append`, `2>&1` is `duplicate`, `<<` is `here`. */
   kind: "read" | "write" | "append" | "read-write" | "duplicate" | "here";
+  /** The file descriptor. Null when none is written. */
   fd: number | null;
+  /** The target as written. Null for a here-document. */
   target: Word | null;
-  /** The target as a normalized absolute path; null when it is not a path or cannot be determined. */
+  /** The target as a normalized absolute path. Null when it is not a path or cannot be determined. */
   path: string | null;
+  /** The position of the redirection in the text. */
   span: Span;
 }
 
 /** A file or folder that the command acts on, according to its arguments. */
 export interface Target {
+  /** What the command does to it: delete it, write it, or change its mode or owner. */
   effect: "delete" | "write" | "mode";
   /** Normalized and absolute. If symbolic links lead elsewhere, a second target has the resolved path. */
   path: string;
@@ -51,43 +85,63 @@ export interface Target {
   glob: boolean;
   /** True when the command also acts on everything below the path. */
   recursive: boolean;
+  /** The position of the argument in the text. */
   span: Span;
 }
 
+/**
+ * One command found in a command text, including those inside wrappers such as `sudo` or `xargs`.
+ *
+ * @example
+ * ```ts
+ * const { commands } = gateway.check("cat notes.txt | sudo tee /etc/motd");
+ * console.log(commands.map(({ executable }) => executable.name)); // [ 'cat', 'sudo', 'tee' ]
+ * console.log(commands[2]?.via, commands[2]?.writes); // [ 'sudo' ] [ '/etc/motd' ]
+ * ```
+ */
 export interface CommandFact {
+  /** The program and its arguments. */
   argv: Word[];
+  /** The program. */
   executable: {
-    /** The command word's value as written (`/bin/../bin/rm`, `rm`); null where it cannot be known. */
+    /** The program as written, such as `/bin/../bin/rm` or `rm`. Null when it cannot be determined. */
     written: string | null;
-    /** Its last path component; what rules match on. */
+    /** The last component of the path, which rules match. Null when it cannot be determined. */
     name: string | null;
-    /** Where it was found, links followed; null for builtins, functions and what was not found. */
+    /** The path of the program with symbolic links resolved. Null for builtins, functions and unknown programs. */
     resolved: string | null;
+    /** How the shell would run it. */
     kind: "external" | "builtin" | "function" | "keyword" | "not-found" | "unknown";
   };
-  /** The wrappers this command was found inside, outermost first (`["sudo", "env"]`). */
+  /** The wrappers that the command was found inside, outermost first, such as `["sudo", "env"]`. */
   via: string[];
+  /** The redirections. */
   redirects: Redirect[];
-  /** `NAME=value` before the command or given to env. */
+  /** Variables set by `NAME=value` before the command or by `env`. */
   assignments: { name: string; value: Word }[];
-  /** The working directory the command would start in, as far as `cd` and friends let it be known. */
+  /** The working directory it starts in. Null when it cannot be determined. */
   cwd: string | null;
+  /** True when the shell does not wait for the command (`&`). */
   background: boolean;
-  /** One side of a pipe: runs at the same time as its neighbours. */
+  /** True when the command is part of a pipeline. */
   piped: boolean;
-  /** Does nothing itself but start the commands found inside it (`nice`, `env`, `timeout`). */
+  /** True when the command only starts other commands, such as `nice`, `env` or `timeout`. */
   wrapper: boolean;
-  /** Runs on another machine or in a container (ssh, docker exec, kubectl exec). */
+  /** True when the command runs on another machine or in a container (`ssh`, `docker exec`, `kubectl exec`). */
   remote: boolean;
-  /** Hands code to an interpreter that is not analysed (`python -c`, `awk '…'`), and which. */
+  /** The interpreter that receives code that is not analyzed (`python -c`, `awk`). Null when there is none. */
   opaque: string | null;
-  /** Why parts of it cannot be known. Empty: this command is known completely. */
+  /** The parts that cannot be determined. Empty when the command is known completely. */
   unknowns: Unknown[];
-  /** Evident effects, as normalised paths or host names. `deletes` and `writes` are short for `targets`. */
+  /** The files and folders that the arguments show it to change. */
   targets: Target[];
+  /** The host names that the arguments show it to connect to. */
   network: string[];
+  /** The paths of `targets` that are deleted. */
   deletes: string[];
+  /** The paths of `targets` that are written. */
   writes: string[];
+  /** The position of the command in the text. */
   span: Span;
 }
 

@@ -5,247 +5,528 @@ import type { ResourceUsage, Status } from "./result.ts";
 import type { LogChunk, LogQuery, SessionInfo, StreamName, WaitConditions, WaitOutcome } from "./session.ts";
 import type { Repaint, Screen, TerminalSize } from "./terminal.ts";
 
-/** Resolves with what the person said; with null when somebody else is to decide. `signal`: it is decided by now. */
+/**
+ * Asks a person about a command that requires approval. Resolves with the decision, or with null to leave the decision
+ * to others (`sallyport approvals`, the console). `signal` is aborted when the request was decided elsewhere.
+ *
+ * @example
+ * ```ts
+ * import type { ApprovalCallback } from "sallyport";
+ *
+ * const approve: ApprovalCallback = async ({ request }) => ({
+ *   decision: request.command.text.startsWith("git push") ? "deny" : "once",
+ *   who: "ann",
+ * });
+ * const asking = await openGateway({ policy: { ask: "always" }, approve });
+ * console.log((await asking.run({ command: "git push" })).status); // denied
+ * await asking.close();
+ * ```
+ */
 export type ApprovalCallback = (
   approval: Approval,
   signal: AbortSignal,
 ) => Promise<(Omit<ApprovalDecision, "channel"> & { channel?: ApprovalDecision["channel"] }) | null>;
 
+/**
+ * An event that `onEvent` receives. `operation` reports an operation on a session whose permission is `notify`;
+ * `approval-failed` an error that the `approve` callback threw.
+ *
+ * @example
+ * ```ts
+ * const watched = await openGateway({ onEvent: (event) => console.log(event.type) });
+ * await watched.run({ command: "true" }); // prints "started"
+ * await watched.close();
+ * ```
+ */
 export type GatewayEvent =
   | { type: "started"; session: string; command: string }
   | { type: "refused"; session: string; command: string; status: "blocked" | "denied" | "pending" | "failed" }
-  /** Something was done to a session whose permission is `notify`. */
   | { type: "operation"; session: string; operation: string }
   | { type: "approval-requested"; approval: Approval }
   | { type: "approval-failed"; approval: Approval; error: Error };
 
-/** As if the command came like this; modes can only tighten what is configured. */
+/**
+ * Options of `gateway.check`: the fields of a request that affect the verdict.
+ *
+ * @example
+ * ```ts
+ * console.log(gateway.check("make", { security: "allowlist", ask: "off" }).verdict); // deny
+ * ```
+ */
 export interface CheckOptions {
+  /** The working directory. Default: the workspace. */
   cwd?: string;
+  /** A stricter security mode than configured. A less strict one is ignored. */
   security?: Security;
+  /** A stricter approval mode than configured. A less strict one is ignored. */
   ask?: Ask;
-  /** What it would ask of the sandbox; more than is configured needs a person. */
+  /** The sandbox profile. A less strict one than configured requires approval. */
   sandbox?: RunRequest["sandbox"];
+  /** The network access. More access than configured requires approval. */
   network?: RunRequest["network"];
+  /** Additional writable paths. Paths that are not configured require approval. */
   writable?: RunRequest["writable"];
 }
 
+/**
+ * Options of `gateway.start`.
+ *
+ * @example
+ * ```ts
+ * const session = await gateway.start({ command: "sleep 60" }, { approvalTimeoutMs: 10_000 });
+ * console.log(session.info().status); // running
+ * await session.kill();
+ * ```
+ */
 export interface StartOptions {
+  /**
+   * Cancels the call. Before the command has started, the call rejects with the reason of the signal. With `run`, a
+   * command that has started is ended with its process tree.
+   */
   signal?: AbortSignal;
-  /** How long to wait for a person's approval; then the answer is `pending`. Default: until it expires. */
+  /** How long to wait for an approval, in milliseconds. The status is then `pending`. Default: until it expires. */
   approvalTimeoutMs?: number;
-  /** A folder of the workspace, made where it is missing, in which a plain merged log is written as `<id>.log`. */
+  /** A folder in the workspace, created if missing, in which the output is also written as plain text to `<id>.log`. */
   logFolder?: string;
 }
 
+/**
+ * Options of `gateway.run`.
+ *
+ * @example
+ * ```ts
+ * const result = await gateway.run({ command: "sleep 60" }, { yieldMs: 100 });
+ * console.log(result.status); // running
+ * await gateway.session(result.id).kill();
+ * ```
+ */
 export interface RunOptions extends StartOptions {
-  /** A command that still runs after so long carries on in the background; the answer is `running`. */
+  /** Milliseconds after which a running command continues in the background. The status is then `running`. */
   yieldMs?: number;
-  /** Answer within this time, whoever takes longer: a person (`pending`) or the command (as with `yieldMs`). */
+  /**
+   * The longest time until the call resolves, in milliseconds: with `pending` when an approval takes longer, with
+   * `running` when the command does.
+   */
   answerWithinMs?: number;
-  /** Called about once a second while the command runs. */
+  /** Called about once a second while the command runs, with the elapsed time and the last line of output. */
   onProgress?: (progress: { elapsedMs: number; lastLine: string }) => void;
 }
 
-/** The same gateway, as one caller of one of its tools sees it. */
+/**
+ * Options of `gateway.scoped`.
+ *
+ * @example
+ * ```ts
+ * const tool = gateway.scoped({ tiers: { kill: "deny" } });
+ * const session = await tool.start({ command: "sleep 60" });
+ * await session.kill().catch((error) => console.log(error.type)); // CommandDenied
+ * await gateway.session(session.id).kill();
+ * ```
+ */
 export interface Scope {
-  /** What each operation needs where nothing is configured; left out: nothing. */
+  /** The permission of each operation that is not configured. Default: `autonomous`. */
   tiers?: Partial<Record<"run" | "write" | "kill" | "extend" | "remove" | "list" | "read", Tier>>;
-  /** How long an operation on a session waits for a person, and what ends that. */
+  /** How long operations on sessions wait for an approval, in milliseconds. Default: until it expires. */
   approvalTimeoutMs?: number;
+  /** Cancels operations that wait for an approval. */
   signal?: AbortSignal;
 }
 
-/** Who calls, where one gateway serves many. Without a `person` it is the agent itself. */
+/**
+ * Options of `gateway.acting`: the caller on whose behalf the gateway acts.
+ *
+ * @example
+ * ```ts
+ * const builder = gateway.acting({ agent: "builder", channel: "chat" });
+ * const { id } = await builder.run({ command: "true" });
+ * console.log(builder.session(id).info().agent); // builder
+ * ```
+ */
 export interface Acting {
-  /** On whose behalf; whose settings hold. */
+  /** The agent whose settings apply and that owns new sessions. Default: the agent of the gateway. */
   agent?: string;
-  /** Who acts in the agent's place, and answers for it in the audit. */
+  /** The person who acts for the agent and is named in the audit log. Without it, the agent itself acts. */
   person?: string;
-  /** The surface they come through, for the audit. */
+  /** The surface that the caller uses, for the audit log. */
   channel: string;
-  /** How long an operation on a session waits for a person's yes, and what ends that. */
+  /** How long operations on sessions wait for an approval, in milliseconds. Default: until it expires. */
   approvalTimeoutMs?: number;
+  /** Cancels operations that wait for an approval. */
   signal?: AbortSignal;
 }
 
+/**
+ * The permission of an operation: `autonomous` allows it, `notify` allows it and reports it to `onEvent`, `ask`
+ * requires approval, `deny` disables it.
+ *
+ * @example
+ * ```ts
+ * import type { Tier } from "sallyport";
+ *
+ * const kill: Tier = "notify";
+ * const watched = await openGateway({ policy: { permissions: { kill } }, onEvent: ({ type }) => console.log(type) });
+ * const session = await watched.start({ command: "sleep 60" }); // prints "started"
+ * await session.kill(); // prints "operation"
+ * await watched.close();
+ * ```
+ */
 export type Tier = "autonomous" | "notify" | "ask" | "deny";
 
-/** Which finished sessions are kept. Never applies to a running one. 0 means no limit. */
+/**
+ * Limits on the finished sessions that are kept. The oldest are removed first; 0 means no limit. Running sessions are
+ * never removed.
+ *
+ * @example
+ * ```ts
+ * const { removed } = await gateway.clean({ maxCount: 100 });
+ * console.log(removed.length); // 0
+ * ```
+ */
 export interface Retention {
+  /** The age, in milliseconds since the end. Default: 14 days. */
   maxAgeMs: number;
+  /** The number of sessions. Default: 10,000. */
   maxCount: number;
+  /** The size of all logs, in bytes. Default: 10 GiB. */
   maxBytes: number;
 }
 
-/** One agent among all that have sessions. */
+/**
+ * An agent that has sessions.
+ *
+ * @example
+ * ```ts
+ * await gateway.run({ command: "true" });
+ * for (const { name, total } of gateway.agents()) console.log(name, total); // default 1
+ * ```
+ */
 export interface AgentInfo {
+  /** The name of the agent. */
   name: string;
-  /** Sessions with living processes. */
+  /** The number of sessions that have running processes. */
   running: number;
+  /** The number of all sessions. */
   total: number;
-  /** When its newest session was asked for. */
+  /** The time of the newest session (ISO 8601). */
   lastSeenAt: string;
 }
 
-/** What one pair of modes makes of a command. */
+/**
+ * The verdict for a command under one combination of modes.
+ *
+ * @example
+ * ```ts
+ * for (const { security, ask, verdict } of gateway.modes("npm install")) console.log(security, ask, verdict);
+ * ```
+ */
 export interface ModeVerdict {
+  /** The security mode. */
   security: Security;
+  /** The approval mode. */
   ask: Ask;
+  /** The decision under these modes. */
   verdict: Decision;
 }
 
-/** What is configured about commands; the same words as in sallyport.json. */
+/**
+ * The effective policy of an agent. The keys are those of `sallyport.json`; see [Configuration](configuration.md).
+ *
+ * @example
+ * ```ts
+ * const { security, ask, sandbox } = gateway.policy;
+ * console.log(security, ask, sandbox); // full on-miss off
+ * ```
+ */
 export interface PolicyInForce {
+  /** The security mode. */
   security: Security;
+  /** The approval mode. */
   ask: Ask;
+  /** The sandbox profile. */
   sandbox: string;
+  /** The configured rules. The built-in rules are not included. */
   rules: readonly UserRule[];
-  /** `lastUsed`: ISO time; null: never. */
+  /** The allowlist. `lastUsed` is the time of the last use (ISO 8601), or null when an entry was never used. */
   allowlist: readonly (Omit<AllowEntry, "lastUsed"> & { lastUsed: string | null })[];
-  /** Null: all that are built in. */
+  /** The text filters that need no allowlist entry. Null for all built-in ones. */
   safeBins: readonly string[] | null;
-  /** Default denials that the operator has lifted. */
+  /** The IDs of built-in denials that require approval instead. */
   allowDenied: readonly string[];
 }
 
+/**
+ * Conditions for sessions. A session must meet all of them.
+ *
+ * @example
+ * ```ts
+ * await gateway.run({ command: "make test" });
+ * console.log(gateway.list({ text: "make", limit: 10 }).length); // 1
+ * ```
+ */
 export interface ListQuery {
+  /** Only sessions in one of these states. */
   status?: Status | Status[];
-  /** Only what has living processes: running sessions, and ended ones whose leftovers live on. */
+  /** Only sessions with running processes, including ended ones whose descendants still run. */
   live?: boolean;
-  /** Most recent first. Default 50. */
+  /** The most sessions to return, newest first. Default: 50. */
   limit?: number;
-  /** Default: every agent's. */
+  /** Only sessions of this agent. Default: all agents that the gateway can see. */
   agent?: string;
-  /** Only older ones than the session with this id, to go on from an earlier answer. */
+  /** Only sessions older than the one with this ID, to get the next page. */
   before?: string;
-  /** Occurs in the command, the name or what it is for; upper and lower case of ASCII letters are alike. */
+  /** Only sessions whose command, name or intent contains this text. ASCII letters match in either case. */
   text?: string;
 }
 
+/** Conditions for `gateway.sessions`. */
 export interface SessionsQuery extends ListQuery {
-  /** Other gateways' only. */
+  /** Only sessions that other gateways of the fleet have started. */
   others?: boolean;
 }
 
-/** One page of what `sessions` finds, the newest first. */
+/** A page of sessions, newest first. */
 export interface SessionList {
+  /** The sessions. */
   sessions: SessionInfo[];
-  /** Go on with `before` this one; null: that is all. */
+  /** The value of `before` for the next page. Null on the last page. */
   next: string | null;
-  /** All that match, on every page. */
+  /** The number of matching sessions on all pages. */
   total: number;
-  /** With a fleet, other gateways' sessions are among them. */
+  /** Whether the sessions of other gateways are included. */
   fleet: boolean;
-  /** What may be missing, in words: workers that gave no answer. */
+  /** Why sessions may be missing, such as workers that did not respond. */
   warnings: string[];
 }
 
+/**
+ * A part of a log.
+ *
+ * @example
+ * ```ts
+ * const { id } = await gateway.run({ command: "seq 1000" });
+ * const { text, totalBytes } = await gateway.session(id).logs({ tail: 1 });
+ * console.log(text.trim(), totalBytes); // 1000 3893
+ * ```
+ */
 export interface LogSlice {
+  /** The pieces, in the order in which they were written. */
   chunks: LogChunk[];
-  /** The chunks' bytes as text; never ends inside a character. */
+  /** The bytes of all chunks as text. Never ends inside a character. */
   text: string;
-  /** Where the next read of this stream should start. */
+  /** The `offset` for the next read. */
   nextOffset: number;
-  /** Bytes of the stream(s) asked for, as written by the command. */
+  /** The number of bytes that the command has written to the selected streams. */
   totalBytes: number;
-  /** Bytes missing from this slice: punched out for the disk cap, or lost to a full disk. */
+  /** The number of bytes that are missing from this part, dropped for the disk cap or lost to a full disk. */
   droppedBytes: number;
-  /** Lines of the stream(s) asked for; known when lines were asked for by number. */
+  /** The number of lines in the selected streams. Only set when lines were selected by number. */
   totalLines?: number;
 }
 
-/** One process of a session's tree, live. */
+/**
+ * A running process of a session.
+ *
+ * @example
+ * ```ts
+ * const session = await gateway.start({ command: "sleep", args: ["60"] });
+ * for (const { pid, command } of session.usage().processes) console.log(pid, command);
+ * await session.kill();
+ * ```
+ */
 export interface ProcessInfo {
+  /** The process ID. */
   pid: number;
+  /** The process ID of the parent. */
   ppid: number;
+  /** The state as in `ps`, such as `R` or `S`. */
   state: string;
+  /** The command line. */
   command: string;
+  /** CPU time, in milliseconds. */
   cpuMs: number;
+  /** Resident memory, in bytes. */
   memoryBytes: number;
 }
 
+/**
+ * The part of a log at which `follow` starts, and how it ends.
+ *
+ * @example
+ * ```ts
+ * const session = await gateway.start({ command: "seq 3; sleep 60" });
+ * for await (const { bytes } of session.follow({ signal: AbortSignal.timeout(200) })) process.stdout.write(bytes);
+ * await session.kill();
+ * ```
+ */
 export interface FollowQuery extends LogQuery {
+  /** Ends the iteration, without an error. */
   signal?: AbortSignal;
-  /** How far each stream was read before: nothing of that is given again, and nothing after it left out. */
+  /** For each stream, the offset after the last byte already read. Continues there, without gaps or repetition. */
   after?: Partial<Record<StreamName, number>>;
 }
 
+/**
+ * Options of `session.kill`.
+ *
+ * @example
+ * ```ts
+ * const session = await gateway.start({ command: "sleep 60" });
+ * const { status, signal } = await session.kill({ signal: "SIGINT", graceMs: 1000, intent: "no longer needed" });
+ * console.log(status, signal); // killed SIGINT
+ * ```
+ */
 export interface KillOptions {
-  /** A name or a number; default SIGTERM. */
+  /** The name or number of the signal. Default: `SIGTERM`. */
   signal?: string;
-  /** Until SIGKILL follows; default 5000, 0 kills at once, null never escalates. */
+  /** Milliseconds until `SIGKILL` follows; 0 to kill immediately, null to never send it. Default: 5000. */
   graceMs?: number | null;
-  /** Why, in the caller's words; goes to the audit. */
+  /** The reason, for the audit log. */
   intent?: string;
 }
 
+/**
+ * A handle to a session, which may have been started by another process or gateway. Operations are subject to the
+ * agent's permissions and are recorded in the audit log.
+ *
+ * Methods throw `SessionNotFound` when the session was removed. Methods that need a running command throw
+ * `AlreadyExited` when it has ended. Methods for terminals throw `NotOnTerminal` when the session has none.
+ *
+ * @example
+ * ```ts
+ * const session = await gateway.start({ command: "read name; echo hello $name", stdin: "open", name: "greeter" });
+ * await session.write("world\n");
+ * const { exitCode } = await session.wait({ timeoutMs: 10_000 });
+ * const { text } = await gateway.session("greeter").logs();
+ * console.log(exitCode, text.trim()); // 0 hello world
+ * ```
+ */
 export interface SessionHandle {
+  /** The unique ID. */
   readonly id: string;
+  /** The name, unique in the state folder. */
   readonly name: string;
+  /** Returns the current record of the session. */
   info(): SessionInfo;
-  /** Resolves when the main process has ended, or with the running info after `timeoutMs`. */
+  /** Resolves when the main process has ended, or with the record of the running session after `timeoutMs`. */
   wait(options?: { timeoutMs?: number; signal?: AbortSignal }): Promise<SessionInfo>;
+  /** Reads a part of the log, at most 16 MiB. */
   logs(query?: LogQuery): Promise<LogSlice>;
-  /** Everything the query selects of what was written so far, a piece at a time, whatever its size. */
+  /** Yields the log as it is now, in pieces. Suitable for logs of any size. */
   read(query?: LogQuery): AsyncIterable<LogChunk>;
-  /** Everything the query selects, then what is written from then on, until the session has ended. */
+  /** Yields the log, then new output until the session has ended. `limit` and `toLine` have no effect. */
   follow(query?: FollowQuery): AsyncIterable<LogChunk>;
+  /**
+   * Writes to stdin or to the terminal. Lines typed into a shell are checked against policy. Throws `StdinClosed` when
+   * stdin is not open.
+   */
   write(data: string | Uint8Array): Promise<void>;
+  /** Closes stdin. */
   closeStdin(): Promise<void>;
-  /** Types keys by name: `Enter`, `C-c`, `Up`, `F5`, single characters, bytes as `0x1b`. */
+  /** Sends keys to the terminal by name: `Enter`, `C-c`, `Up`, `F5`, single characters, or bytes such as `0x1b`. */
   sendKeys(keys: string[]): Promise<void>;
-  /** Pastes a text, marked as pasted where the program asked for that; `submit` presses Enter after it. */
+  /** Pastes text into the terminal, bracketed if the program has enabled that. `submit` presses Enter afterwards. */
   paste(text: string, options?: { submit?: boolean }): Promise<void>;
-  /** Waits for whichever comes first: its exit, or one of the conditions. */
+  /** Waits until one of the conditions is met or the main process has ended. */
   waitFor(conditions?: WaitConditions): Promise<WaitOutcome>;
-  /** Gives its terminal another size, which the program in front is told of. */
+  /** Changes the size of the terminal. */
   resize(size: TerminalSize): Promise<void>;
-  /** What a person at its terminal would see now, or saw last; also after it has ended. */
+  /** Returns the visible content of the terminal. After the session has ended, returns the last one. */
   screen(options?: { attributes?: boolean; scrollback?: boolean }): Promise<Screen>;
-  /** What draws its terminal as it is now in another one, to be gone on with from there. */
+  /** Returns output that brings another terminal to the state of this one. */
   repaint(): Promise<Repaint>;
-  /** The screen as an SVG image, in bytes. */
+  /** Returns the screen as an SVG image. */
   picture(format: "svg"): Promise<Uint8Array>;
-  /** What it wrote to its terminal so far, as the lines of an asciicast (version 2). */
+  /** Yields the output of the terminal so far as lines of an asciicast file (version 2). */
   recording(): AsyncIterable<string>;
   /**
-   * SIGTERM (or `signal`) to the whole tree, SIGKILL after `graceMs`. Resolves when it is over or the signal is sent.
+   * Sends a signal. Signals that end, stop or continue processes go to the whole process tree, others to the main
+   * process. Resolves when the session has ended, or once the signal is sent if it does not end processes.
    */
   kill(options?: KillOptions): Promise<SessionInfo>;
-  /** Moves the deadline to `timeoutMs` from now; 0 lifts it. */
+  /** Sets the deadline to `timeoutMs` milliseconds from now; 0 removes it. */
   extend(timeoutMs: number): Promise<void>;
-  /** A foreground command carries on in the background. False: it has ended, or was there already. */
+  /** Moves a foreground command to the background. Resolves to false when it has ended or is in the background. */
   toBackground(): Promise<boolean>;
-  /** Live usage of the tree; the final one once it has ended. */
+  /**
+   * Returns the resource usage and the running processes. While the command runs, `memoryPeakBytes` is the memory in
+   * use now. `usage` is null when it is not known.
+   */
   usage(): { usage: ResourceUsage | null; processes: ProcessInfo[] };
+  /** Removes an ended session with its logs. With `force`, kills a running one first; otherwise throws `StillRunning`. */
   remove(options?: { force?: boolean }): Promise<void>;
 }
 
+/**
+ * The result of `gateway.clean`.
+ *
+ * @example
+ * ```ts
+ * await gateway.run({ command: "true" });
+ * await gateway.run({ command: "true" });
+ * const { removed, freedBytes } = await gateway.clean({ maxCount: 1 });
+ * console.log(removed.length, freedBytes >= 0); // 1 true
+ * ```
+ */
 export interface CleanReport {
+  /** The IDs of the removed sessions. */
   removed: string[];
+  /** The size of the removed output, in bytes. */
   freedBytes: number;
 }
 
-/** Where in the story of a state folder somebody is who follows it. Outlives the gateway. */
+/**
+ * A position in the changes of a state folder. It stays valid when the gateway is closed, so it can be stored.
+ *
+ * @example
+ * ```ts
+ * const position = gateway.changes.head();
+ * await gateway.run({ command: "true" });
+ * console.log(gateway.changes.since(position)?.changes.length); // 1
+ * ```
+ */
 export interface Position {
-  /** The number of the last audit entry that is behind. */
+  /** The sequence number of the last audit entry that was read. */
   audit: number;
-  /** The same of the changes that are in no audit entry. */
+  /** The number of the last change that was read and is not in the audit log. */
   change: number;
 }
 
-/** Something as it is by now; `position`: everything up to here is told when this is. */
+/**
+ * A changed session or approval in its current state, or the ID of a removed session. `position` is the position after
+ * this change.
+ *
+ * @example
+ * ```ts
+ * const position = gateway.changes.head();
+ * await gateway.run({ command: "true" });
+ * for (const change of gateway.changes.since(position)?.changes ?? []) {
+ *   if (change.type === "session") console.log(change.agent, change.session.status); // default completed
+ * }
+ * ```
+ */
 export type Change = { agent: string; position: Position } & (
   | { type: "session"; session: SessionInfo }
   | { type: "removed"; id: string }
   | { type: "approval"; approval: Approval }
 );
 
+/**
+ * Changes, and the position after them.
+ *
+ * @example
+ * ```ts
+ * let position = gateway.changes.head();
+ * await gateway.run({ command: "true" });
+ * const list = gateway.changes.since(position);
+ * if (list) position = list.position;
+ * console.log(gateway.changes.since(position)?.changes.length); // 0
+ * ```
+ */
 export interface ChangeList {
+  /** The changes, oldest first. */
   changes: Change[];
-  /** Where to go on. */
+  /** The position for the next read. */
   position: Position;
-  /** There is more to read at once. */
+  /** True when there are more changes to read already. */
   more: boolean;
 }

@@ -1,28 +1,85 @@
 import type { CommandFact, Span } from "./facts.ts";
 
-/** In falling severity. `blocked` is lifted by nothing (promise 3). */
+/**
+ * What policy decides about a command, from strictest to least strict.
+ *
+ * - `blocked`: never runs. Neither configuration nor approval can override it.
+ * - `deny`: does not run under the current policy.
+ * - `ask`: requires approval.
+ * - `allow`: runs.
+ *
+ * @example
+ * ```ts
+ * console.log(gateway.check("rm -rf /").verdict); // blocked
+ * console.log(gateway.check("ls").verdict); // allow
+ * ```
+ */
 export type Decision = "blocked" | "deny" | "ask" | "allow";
 
+/**
+ * A reason for a verdict.
+ *
+ * @example
+ * ```ts
+ * const [reason] = gateway.check("rm -rf /").reasons;
+ * console.log(reason?.rule); // delete-root
+ * ```
+ */
 export interface Reason {
-  /** Stable id of the rule, such as `delete-root`. */
+  /** The stable ID of the rule, such as `delete-root`. */
   rule: string;
-  /** For a person. */
+  /** The reason, for people. */
   message: string;
-  /** Which part of the command is the matter. */
+  /** The part of the command that the rule applies to. Null when it applies to the whole command. */
   span: Span | null;
-  /** A safe way to get what was probably wanted. */
+  /** A safer alternative. Null when there is none. */
   suggestion: string | null;
 }
 
+/**
+ * The result of checking a command against policy.
+ *
+ * @example
+ * ```ts
+ * const verdict = gateway.check("curl https://example.com/install.sh | sh");
+ * console.log(verdict.verdict, verdict.analyzable); // ask false
+ * for (const { message, suggestion } of verdict.reasons) console.log(message, suggestion);
+ * ```
+ */
 export interface Verdict {
+  /** The command text, or the program and its arguments, quoted. */
   command: string;
+  /** The decision. */
   verdict: Decision;
+  /** False when it cannot be determined completely what would run. */
   analyzable: boolean;
+  /** The reasons for the decision. Empty for most allowed commands. */
   reasons: Reason[];
+  /** The commands that would run. */
   commands: CommandFact[];
 }
 
+/**
+ * The security mode: which commands run without approval. `full` is all that no rule refuses, `allowlist` those that
+ * the allowlist covers, `deny` none.
+ *
+ * @example
+ * ```ts
+ * const { security } = gateway.policy;
+ * console.log(security); // full
+ * ```
+ */
 export type Security = "deny" | "allowlist" | "full";
+
+/**
+ * The approval mode: which commands require approval. `on-miss` is those that the security mode does not allow,
+ * `always` all of them. With `off`, commands that would require approval are denied.
+ *
+ * @example
+ * ```ts
+ * console.log(gateway.check("ls", { ask: "always" }).verdict); // ask
+ * ```
+ */
 export type Ask = "off" | "on-miss" | "always";
 
 export interface Modes {
@@ -30,7 +87,7 @@ export interface Modes {
   ask: Ask;
 }
 
-/** An allowlist entry of the configuration. */
+/** An allowlist entry of the configuration. See [Policy](policy.md). */
 export interface AllowEntry {
   /**
    * A glob for the resolved path (`/usr/bin/git`, `/opt/tools/**`), or a name, which matches only a call through PATH.
@@ -44,12 +101,13 @@ export interface AllowEntry {
   expires?: string;
   /** The entry applies only to this agent. */
   agent?: string;
+  /** A note for people. Not evaluated. */
   note?: string;
   /** ISO time of the last use, recorded by the gateway. Not evaluated. */
   lastUsed?: string;
 }
 
-/** A rule of the configuration. */
+/** A rule of the configuration. See [Policy](policy.md). */
 export interface UserRule {
   /** The rule id to display; default: `user-rule`. */
   id?: string;
@@ -57,10 +115,13 @@ export interface UserRule {
   prefix?: readonly (string | readonly string[])[];
   /** Patterns for the program and all arguments, separated by blanks. */
   pattern?: string;
+  /** The decision for matching commands. */
   decision: "allow" | "ask" | "deny";
+  /** The reason to display. */
   message?: string;
-  /** Commands that must match (`match`) or must not match (`not_match`). Checked when the policy is loaded. */
+  /** Commands that must match, as a test of the rule. Checked when the policy is loaded. */
   match?: readonly string[];
+  /** Commands that must not match, as a test of the rule. Checked when the policy is loaded. */
   not_match?: readonly string[];
 }
 

@@ -14,7 +14,7 @@ const PORT = z.int().min(1).max(65_535);
 
 const milliseconds = z.number().int().min(0).max(LONGEST_TIMEOUT_MS);
 
-/** What a caller asks for. `command` alone is shell text; with `args` it is run directly. */
+/** The schema of a request. Its descriptions appear in the library reference and in the OpenAPI document. */
 export const RunRequest = z.strictObject({
   command: text.min(1, "must not be empty").describe("Shell text, or the program when `args` is given"),
   args: z.array(text).optional().describe("Run `command` directly with these arguments, without a shell"),
@@ -112,6 +112,24 @@ export const RunRequest = z.strictObject({
     ),
   intent: z.string().max(4096).optional().describe("The purpose of the command, as stated by the caller"),
 });
+/**
+ * A request to run a command. `command` alone is shell text, which bash runs; with `args`, the program runs directly,
+ * without a shell. Unknown fields are rejected.
+ *
+ * @example
+ * ```ts
+ * import type { RunRequest } from "sallyport";
+ *
+ * const request: RunRequest = {
+ *   command: "grep",
+ *   args: ["-c", "it's"],
+ *   stdin: { text: "it's fine\n" },
+ *   timeoutMs: 10_000,
+ *   intent: "count matches",
+ * };
+ * console.log((await gateway.run(request)).stdout.trim()); // 1
+ * ```
+ */
 export type RunRequest = z.infer<typeof RunRequest>;
 
 /** Validates a request. A function, so that the bundled command line can load this file on first use. */
@@ -119,6 +137,7 @@ export function parseRequest(request: unknown): z.ZodSafeParseResult<RunRequest>
   return RunRequest.safeParse(request);
 }
 
+/** Returns the names of all request fields. */
 export function requestFields(): string[] {
   return Object.keys(RunRequest.shape);
 }

@@ -18,12 +18,13 @@ export function intersectNetworks(one: Network, other: Network): Network {
   return { ports: typeof one === "object" ? one.ports.filter((port) => shared.includes(port)) : [] };
 }
 
+/** The fleet that runs a gateway's commands. See [Fleet](fleet.md). */
 export interface FleetGatewayOptions extends FleetOptions {
-  /** The name of the workspace on the workers; default: derived from the gateway's workspace folder. */
+  /** The name of the workspace on the workers. Default: derived from the gateway's workspace folder. */
   workspace?: string | undefined;
-  /** Run all sessions on the host that has the workspace's files (default). If false, each may run on any host. */
+  /** Whether all sessions run on the host that has the workspace's files. Otherwise, any host. Default: true. */
   sticky?: boolean | undefined;
-  /** How long a command may wait for a worker with a free slot; default: 10 minutes. */
+  /** How long a command waits for a worker with a free slot, in milliseconds. Default: 600,000. */
   claimWithinMs?: number | undefined;
 }
 
@@ -41,8 +42,11 @@ export const TOOLSETS = ["runner", "process", "exec", "shell", "bash"] as const;
 export const OPERATIONS = ["run", "write", "kill", "extend", "remove", "list", "read"] as const;
 
 type OneOf<List extends readonly string[]> = List[number];
+/** The permission of an operation; the same values as `Tier`. */
 export type Permission = OneOf<typeof PERMISSION>;
+/** An operation that has a configurable permission. */
 export type Operation = OneOf<typeof OPERATIONS>;
+/** The name of a toolset; the same values as `ToolsetName`. */
 export type Toolset = OneOf<typeof TOOLSETS>;
 type Sandbox = OneOf<typeof SANDBOX>;
 
@@ -130,12 +134,12 @@ export const DEFAULTS: Settings = {
 export interface FleetOptions {
   /** One or more servers of a cluster, such as `nats://10.0.0.1:4222`. */
   servers: string | readonly string[];
-  /** The name of the fleet, because several fleets can share servers; default: `main`. */
+  /** The name of the fleet, because several fleets can share servers. Default: `main`. */
   name?: string | undefined;
-  /** The name of this member; default: the host name. */
+  /** The name of this gateway in the fleet. Default: the host name. */
   as?: string | undefined;
   /** The path of a file with an nkey seed, or with a user JWT and its seed (`.creds`). */
   credentials?: string | undefined;
-  /** Paths of files. TLS is required if this is set, even to `{}`. */
+  /** The paths of TLS files. TLS is required if this is set, even to `{}`. */
   tls?: { ca?: string | undefined; cert?: string | undefined; key?: string | undefined } | undefined;
 }

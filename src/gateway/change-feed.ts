@@ -18,13 +18,15 @@ function storeOf(database: DatabaseSync): Changes {
   return store;
 }
 
+/** Options of `since`. */
 interface SinceOptions {
-  /** The maximum number of log entries to read. The number of changes returned can be smaller. */
+  /** The most log entries to read. The number of changes returned can be smaller. Default: 500. */
   limit?: number;
+  /** The position to stop at. Default: the latest one. */
   until?: Position | undefined;
 }
 
-/** The changes to sessions and approvals in a state folder, by any process. An agent's view contains only its own. */
+/** The changes to sessions and approvals in a state folder, made by any process. An agent's view has only its own. */
 export class ChangeFeed {
   readonly #context: GatewayContext;
   readonly #store: Changes;

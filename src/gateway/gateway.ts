@@ -49,7 +49,21 @@ interface Life {
   signIns?: SignIns;
 }
 
-/** What callers hold: one agent in one workspace. Commands are started by submit.ts only. */
+/**
+ * A gateway for one agent in one workspace, returned by `openGateway`. Methods fail with `GatewayClosed` after `close`.
+ *
+ * @example
+ * ```ts
+ * const result = await gateway.run({ command: "echo hello" });
+ * console.log(result.exitCode, result.output.trim()); // 0 hello
+ *
+ * const server = await gateway.start({ command: "sleep 60", name: "server" });
+ * console.log(gateway.list({ live: true }).map(({ name }) => name)); // [ 'server' ]
+ * await server.kill();
+ *
+ * console.log(gateway.check("rm -rf /").verdict); // blocked
+ * ```
+ */
 export class Gateway {
   readonly #opened: GatewayContext;
   readonly #retention: () => Retention;
@@ -73,53 +87,63 @@ export class Gateway {
     throw gatewayClosed();
   }
 
+  /** The path of the state folder. */
   get state(): string {
     return this.#context.state;
   }
 
+  /** The approval requests and standing grants of the state folder. */
   get approvals(): Approvals {
     return this.#context.approvals;
   }
 
+  /** The audit log of the state folder. */
   get audit(): AuditLog {
     this.#context.registry.flush();
     return this.#context.audit;
   }
 
+  /** The work queue of the state folder. */
   get work(): WorkQueue {
     this.#context.registry.flush();
     return this.#context.work;
   }
 
-  /** What happens in the state folder, whoever does it. */
+  /** The changes to sessions and approvals in the state folder, made by any process. */
   get changes(): ChangeFeed {
     return new ChangeFeed(this.#context);
   }
 
-  /** Who may call over HTTP. Made when first asked for: most gateways serve nobody. */
+  /** The tokens of HTTP and MCP clients. */
   get tokens(): Tokens {
     const { database } = this.#context;
+    // Created on first use, because most gateways serve no clients.
     this.#life.tokens ??= new Tokens(database);
     return this.#life.tokens;
   }
 
-  /** Who is signed in to the console. */
+  /** The sign-ins to the console. */
   get signIns(): SignIns {
     const { database } = this.#context;
     this.#life.signIns ??= new SignIns(database);
     return this.#life.signIns;
   }
 
-  /** Which toolsets are offered now. */
+  /** Whether each toolset is enabled. */
   get toolsets(): Readonly<Record<Toolset, boolean>> {
     return currentSettings(this.#context).settings.toolsets;
   }
 
-  /** Deadlines as they are configured; null: the toolset's own. */
-  get timeouts(): Settings["timeouts"] {
+  /** The configured default and maximum timeout of tools, in seconds. Null when not configured. */
+  get timeouts(): { defaultSeconds: number | null; maxSeconds: number | null } {
     return currentSettings(this.#context).settings.timeouts;
   }
 
+  /**
+   * Runs a command in the foreground and resolves with its result, whatever the outcome. The default timeout is 60 s.
+   * Processes that the command leaves running are ended. Rejects with `InvalidRequest` for an invalid request, and with
+   * the reason of `options.signal` if it is aborted before the command starts.
+   */
   async run(request: RunRequest, options: RunOptions = {}): Promise<RunResult> {
     const { signal, logFolder } = options;
     signal?.throwIfAborted();
@@ -137,6 +161,11 @@ export class Gateway {
     return result;
   }
 
+  /**
+   * Starts a command in the background and resolves with its session as soon as it has started, was refused, or failed
+   * to start; check `info().status`. There is no timeout by default, and the command continues when this process exits.
+   * With `foreground`, it has the timeout and lifetime of a foreground command. Rejects like `run`.
+   */
   async start(request: RunRequest, options: StartOptions & { foreground?: boolean } = {}): Promise<Session> {
     const { foreground = false, signal, approvalTimeoutMs, logFolder } = options;
     signal?.throwIfAborted();
@@ -148,6 +177,10 @@ export class Gateway {
     return this.#session({ id: session.id, name });
   }
 
+  /**
+   * Returns the verdict of the policy on a command without running it. A string is shell text; an array is a program
+   * and its arguments.
+   */
   check(command: string | string[], options: CheckOptions = {}): Verdict {
     return this.#check(command, options);
   }
@@ -163,13 +196,13 @@ export class Gateway {
     return inspectAndDecide(request, { cwd, env, path: env.PATH ?? "" }, as, who, sandbox);
   }
 
-  /** The same under every mode, as if it were configured: what each would make of this command. */
+  /** Returns the verdict on a command under every combination of security and approval modes. */
   modes(command: string | string[], options: CheckOptions = {}): ModeVerdict[] {
     const pairs = SECURITY.flatMap((security) => ASK.map((ask) => ({ security, ask })));
     return pairs.map((modes) => ({ ...modes, verdict: this.#check(command, options, modes).verdict }));
   }
 
-  /** What is configured about commands, as it holds for this agent, and when its allowlist was last of use. */
+  /** The effective policy of the agent. */
   get policy(): PolicyInForce {
     const { rules, allowlist, safeBins, allowDenied, security, ask, sandbox } = currentSettings(this.#context).settings;
     const used = this.#context.allowlistUse;
@@ -177,18 +210,21 @@ export class Gateway {
     return { security, ask, sandbox, rules, allowlist: entries, safeBins, allowDenied };
   }
 
-  /** Every agent that has sessions, with how many; who was last at work comes first. */
+  /** Returns the agents that have sessions, most recently active first. */
   agents(): AgentInfo[] {
     const { registry, agent, ownOnly } = this.#context;
     return registry.store.agents().filter(({ name }) => !ownOnly || name === agent);
   }
 
+  /**
+   * Returns a session by ID, unique prefix of an ID, or name. Throws `SessionNotFound` or `AmbiguousId`.
+   */
   session(reference: string): Session {
     const { registry, agent, ownOnly } = this.#context;
     return this.#session(findSession(registry.store, reference, ownOnly ? agent : undefined));
   }
 
-  /** The same, and with a fleet also what other gateways have run there. */
+  /** Resolves with a session like `session`. In a fleet, also finds the sessions of other gateways. */
   async find(reference: string): Promise<Session> {
     try {
       return this.session(reference);
@@ -199,14 +235,14 @@ export class Gateway {
     }
   }
 
-  /** The agent's newest session whose main process has or had this pid; null: none ever had. */
+  /** Returns the agent's newest session whose main process has or had this process ID, or null. */
   sessionWithPid(pid: number): Session | null {
     const { registry, agent } = this.#context;
     const row = registry.store.withPid(agent, pid);
     return row ? this.#session(row) : null;
   }
 
-  /** The same gateway as a tool's caller sees it: its agent's own sessions only, with the toolset's own permissions. */
+  /** Returns a view of the gateway that finds only the agent's own sessions and has these default permissions. */
   scoped({ tiers: defaultPermissions = {}, approvalTimeoutMs, signal }: Scope = {}): Gateway {
     const context: GatewayContext = {
       ...this.#context,
@@ -218,7 +254,8 @@ export class Gateway {
   }
 
   /**
-   * The same gateway for one of many callers: an agent, which finds its own sessions only, or a person, who finds all.
+   * Returns a view of the gateway for one caller: an agent, which finds only its own sessions, or a person, who finds
+   * all sessions.
    */
   acting({ agent = this.#context.agent, person, channel, approvalTimeoutMs, signal }: Acting): Gateway {
     const actor = person ?? agent;
@@ -234,11 +271,16 @@ export class Gateway {
     return new Gateway(context, this.#retention, this.#maintenance, this.#life);
   }
 
-  /** What the methods of a session ask by themselves; without a session, of all the agent has. */
+  /**
+   * Resolves if an operation is permitted, after an approval where one is required. Rejects with `CommandDenied` or
+   * `ApprovalPending`. Without a session, the operation is on all sessions of the agent. The methods of a session do
+   * this themselves.
+   */
   async permit(operation: SessionOperation, session: { id: string; name: string } | null = null): Promise<void> {
     await authorizeOperation(this.#context, operation, session);
   }
 
+  /** Returns the sessions of the state folder, newest first. */
   list(asked: ListQuery = {}): SessionInfo[] {
     const { registry } = this.#context;
     assertPermitted(this.#context, "list");
@@ -258,11 +300,12 @@ export class Gateway {
     }
   }
 
-  /** One page of what `list` gives and, with a fleet, of what other gateways have run there. */
+  /** Resolves with a page of sessions, newest first. In a fleet, includes the sessions of other gateways. */
   sessions(query: SessionsQuery = {}): Promise<SessionList> {
     return listAllSessions(this.#context, this, query);
   }
 
+  /** Returns the number of sessions of the state folder that match. */
   count(query: ListQuery = {}): number {
     return this.#context.registry.store.count(this.#reach(query));
   }
@@ -272,7 +315,10 @@ export class Gateway {
     return ownOnly ? { ...query, agent } : query;
   }
 
-  /** `onProgress` hears now and then how many of how many are gone. */
+  /**
+   * Removes finished sessions that exceed the limits. Limits that are not given are those of the gateway. `onProgress`
+   * is called regularly with the number of sessions that are removed and that will be.
+   */
   async clean(
     retention: Partial<Retention> = {},
     onProgress?: (done: number, total: number) => void,
@@ -298,7 +344,10 @@ export class Gateway {
     });
   }
 
-  /** Lets go of everything and ends nothing: what `run` waits for resolves as `running`. Closing again is fine. */
+  /**
+   * Closes the gateway and all of its views. Commands continue to run; pending calls of `run` resolve with the status
+   * `running`. Closing it again has no effect.
+   */
   close(): Promise<void> {
     this.#life.closed ??= this.#letGo();
     return this.#life.closed;

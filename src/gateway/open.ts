@@ -48,7 +48,23 @@ function retentionOf({ retention }: Settings, given: Partial<Retention> = {}): R
   return { maxAgeMs: maxAgeHours * 3600 * 1000, maxCount, maxBytes, ...given };
 }
 
-/** Opens the door: the state folder's database and keepers, for one agent in one workspace. */
+/**
+ * Opens a gateway for one agent in one workspace. Several gateways, also of different processes, can share a state
+ * folder.
+ *
+ * Rejects with `InvalidRequest` for an unknown option, `InvalidConfiguration` for an invalid configuration, and
+ * `StateUnusable` when the state folder cannot be used.
+ *
+ * @example
+ * ```ts
+ * import { openGateway } from "sallyport";
+ *
+ * const builder = await openGateway({ agent: "builder" });
+ * const { status, output } = await builder.run({ command: "echo hello" });
+ * console.log(status, output.trim()); // completed hello
+ * await builder.close();
+ * ```
+ */
 export async function openGateway(options: GatewayOptions = {}): Promise<Gateway> {
   return openGatewayWith(options, () => {});
 }

@@ -4,30 +4,50 @@ import type { ApprovalCallback, GatewayEvent, Retention } from "../core/gateway.
 import type { FleetGatewayOptions } from "../core/settings.ts";
 import { nearest } from "../text/nearest.ts";
 
-/** How a gateway is opened. */
+/**
+ * Options of `openGateway`. Unknown options are rejected.
+ *
+ * @example
+ * ```ts
+ * import type { GatewayOptions } from "sallyport";
+ *
+ * const options: GatewayOptions = {
+ *   agent: "builder",
+ *   policy: { security: "allowlist", allowlist: [{ pattern: "/usr/bin/git" }] },
+ *   approve: async ({ request }) => ({ decision: request.analyzable ? "once" : "deny", who: "ann" }),
+ * };
+ * const builder = await openGateway(options);
+ * console.log(builder.policy.security); // allowlist
+ * await builder.close();
+ * ```
+ */
 export interface GatewayOptions {
-  /** State folder; see the command line's `--state` for the default. */
+  /** The state folder. Default: `$SALLYPORT_STATE`, or `~/.local/state/sallyport`. */
   state?: string;
-  /** Where commands run unless they say otherwise; default the current folder. */
+  /** The folder in which commands run by default. Default: the current working directory. */
   workspace?: string;
-  /** Who is asking; sessions belong to an agent. Default "default". */
+  /** The name of the agent that sessions belong to and whose settings apply. Default: `default`. */
   agent?: string;
-  /** "power-loss" flushes the exit record to disk before anyone is told; costs a disk flush a command. */
+  /**
+   * The failures that exit records survive: of processes, or also of power. `power-loss` needs a disk flush for each
+   * command. Default: the configured value, or `process`.
+   */
   durability?: "process" | "power-loss";
+  /** Limits on the finished sessions that are kept. Default: the configured values. */
   retention?: Partial<Retention>;
-  /** Settings as in sallyport.json: as good as the operator's word, and later. */
+  /** Settings with the keys of `sallyport.json`. They override the operator's configuration file. */
   policy?: ConfigFile;
-  /** The operator's configuration file; null reads none. Default `$XDG_CONFIG_HOME/sallyport/sallyport.json`. */
+  /** The operator's configuration file, or null for none. Default: `$XDG_CONFIG_HOME/sallyport/sallyport.json`. */
   configuration?: string | null;
-  /** Asks a person, where a command needs one. Without it they decide elsewhere (`sallyport approvals`). */
+  /** Asks a person about commands that require approval. Without it, people decide with `sallyport approvals`. */
   approve?: ApprovalCallback;
-  /** Told of starts, refusals and approval requests as they happen. */
+  /** Called when a command starts or is refused, and when approval is requested. */
   onEvent?: (event: GatewayEvent) => void;
-  /** The surface this gateway serves, for the audit. Default "library". */
+  /** The surface that the gateway serves, for the audit log. Default: `library`. */
   channel?: string;
-  /** Watch running sessions of earlier gateways, so that their ends are recorded as they happen. Default true. */
+  /** Whether to watch running sessions of other gateways and to record when they end. Default: true. */
   attach?: boolean;
-  /** Run commands on the machines of a fleet instead of this one; see docs/fleet.md. */
+  /** The fleet that runs the commands instead of this machine. See [Fleet](fleet.md). */
   fleet?: FleetGatewayOptions;
 }
 
@@ -53,6 +73,6 @@ export function assertKnownOptions(options: GatewayOptions): void {
   const near = nearest(unknown, Object.keys(KNOWN));
   const message = `\`${unknown}\` is not an option of openGateway${near ? `; did you mean \`${near}\`?` : "."}`;
   throw new SallyportError("InvalidRequest", message, [
-    { action: "fix_request", hint: "Correct the option. docs/library.md lists all options." },
+    { action: "fix_request", hint: "Correct the option. docs/library-api.md lists all options." },
   ]);
 }

@@ -20,10 +20,13 @@ export interface ApprovalRow {
 
 type NewApprovalRow = Omit<ApprovalRow, "status" | "decisions" | "decided_ms" | "session">;
 
+/** Conditions for approvals. An approval must meet all of them. */
 export interface ApprovalQuery {
+  /** Only approvals in one of these states. */
   status?: ApprovalStatus | ApprovalStatus[];
+  /** Only approvals of this agent. */
   agent?: string;
-  /** The most rows to return, newest first; default: 50. */
+  /** The most approvals to return, newest first. Default: 50. */
   limit?: number;
 }
 

@@ -14,21 +14,27 @@ export interface AuditRow extends Omit<NewAuditEntry, "detail"> {
 
 /** The sequence number and hash of a chain's latest entry. */
 export interface ChainHead {
+  /** The sequence number. */
   seq: number;
+  /** The hash. */
   hash: string;
 }
 
+/** The result of a verification. */
 export interface ChainReport {
   /** The number of valid entries. */
   entries: number;
-  /** The head to store elsewhere, as an anchor for a later verification. */
+  /** The last valid entry. Store it outside the state folder, as the `anchor` of a later verification. */
   head: ChainHead;
+  /** The first invalid entry and what is wrong with it. Null when the log is valid. */
   broken: { seq: number; why: string } | null;
 }
 
+/** Options of `verify`. */
 export interface VerifyOptions {
   /** A head that was stored outside the state folder earlier. The log must still contain it. */
   anchor?: ChainHead;
+  /** Called regularly with the number of verified entries and of all entries. */
   onProgress?(checked: number, total: number): void;
 }
 

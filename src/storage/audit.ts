@@ -72,7 +72,10 @@ const MOST_ITEMS = 100;
 /** The number of characters that is kept of every text, even above `MOST_DETAIL`. */
 const LEAST_TEXT = 100;
 
-/** The audit log: requests, decisions and outcomes, as one hash chain for all gateways of a state folder. */
+/**
+ * The audit log: requests, decisions and outcomes, as one hash chain for all gateways of a state folder. See
+ * [Audit log](audit.md).
+ */
 export class AuditLog {
   readonly #database: DatabaseSync;
   readonly #head: StatementSync;
@@ -89,11 +92,10 @@ export class AuditLog {
     this.#move = database.prepare("UPDATE audit_head SET seq = ?, hash = ?");
   }
 
-  /**
-   * Appends an entry. Joins the current transaction, so that a change and its entry are stored together or not at all.
-   * That transaction must be IMMEDIATE, as `inTransaction` makes it, because the chain has one writer at a time.
-   */
+  /** Appends an entry. */
   append(entry: NewAuditEntry): void {
+    // Joins the current transaction, so that a change and its entry are stored together or not at all. That transaction
+    // must be IMMEDIATE, as `inTransaction` makes it, because the chain has one writer at a time.
     const summary = maskText(truncateText(entry.summary, MOST_SUMMARY)).toWellFormed();
     let left = MOST_DETAIL;
     const within = (text: string) => {
@@ -128,9 +130,7 @@ export class AuditLog {
     this.#move.run(seq, hash);
   }
 
-  /**
-   * Verifies every entry in constant memory. Blocks meanwhile. docs/audit.md explains what this can and cannot prove.
-   */
+  /** Verifies every entry, in constant memory. Blocks the event loop meanwhile; see `verifyInBatches`. */
   verify(options: VerifyOptions = {}): ChainReport {
     return verifyChain(this.#database, options);
   }
@@ -147,6 +147,7 @@ export class AuditLog {
 
   /**
    * Returns matching entries, newest first. `before` continues from an earlier page: only entries with a lower `seq`.
+   * Default limit: 50.
    */
   search({ limit = 50, before, ...filter }: AuditFilter & { limit?: number; before?: number } = {}): AuditEntry[] {
     const { where, values } = auditConditions(filter);
@@ -155,7 +156,7 @@ export class AuditLog {
     return (rows as unknown as AuditRow[]).map(auditEntryOf);
   }
 
-  /** Returns matching entries after `seq`, oldest first, to follow the log or to read all of it. */
+  /** Returns matching entries after `seq`, oldest first, to follow the log or to read all of it. Default limit: 1000. */
   after(seq: number, filter: AuditFilter = {}, limit: number = BATCH): AuditEntry[] {
     const { where, values } = auditConditions(filter);
     const sql = `SELECT * FROM audit WHERE ${where} AND seq > ? ORDER BY seq LIMIT ?`;

@@ -6,20 +6,29 @@ import type { TokenRole } from "./tokens.ts";
 
 /** A sign-in to the console. */
 export interface SignIn {
+  /** The unique ID. */
   id: string;
+  /** The name of the person. */
   name: string;
+  /** The role. */
   role: TokenRole;
-  /** The agent; empty for a person. */
+  /** The agent. Empty for a person. */
   agent: string;
+  /** When the sign-in expires (ISO 8601). */
   expiresAt: string;
 }
 
+/** A sign-in to create. */
 interface NewSignIn {
+  /** The name of the person. */
   name: string;
+  /** The role. */
   role: TokenRole;
+  /** The agent. Empty for a person. */
   agent: string;
-  /** The token that was used; null for a link. */
+  /** The ID of the token that was used. Null for a sign-in link. */
   token: string | null;
+  /** Milliseconds until the sign-in expires. */
   expiresMs: number;
 }
 
@@ -37,11 +46,12 @@ const GOOD = `sign_ins.expires_ms > ? AND (token IS NULL OR EXISTS (
   SELECT 1 FROM tokens WHERE tokens.id = token AND revoked_ms IS NULL AND (tokens.expires_ms IS NULL OR tokens.expires_ms > ?)))`;
 
 /**
- * Sign-ins to the console, and one-time sign-in links. A sign-in has two secrets: one in a cookie and one that the page
- * stores. A browser sends a cookie to every port of a host, including a server that an agent's command runs there; the
- * secret in the page is not sent to other ports (invariant 7).
+ * The sign-ins to the console, and one-time sign-in links. A sign-in has two secrets: one in a cookie and one that the
+ * page stores.
  */
 export class SignIns {
+  // A browser sends a cookie to every port of a host, including a server that an agent's command runs there. The secret
+  // in the page is not sent to other ports (invariant 7).
   readonly #database: DatabaseSync;
   readonly #putLink: StatementSync;
   readonly #link: StatementSync;
@@ -81,7 +91,7 @@ export class SignIns {
     return secret;
   }
 
-  /** Uses a link, which only one caller can do. Returns null when it does not exist or has expired. */
+  /** Uses a sign-in link, which is possible once. Returns null when it does not exist or has expired. */
   takeLink(secret: string): Pick<SignIn, "name" | "role"> | null {
     const hash = hashOf(secret);
     // Checked without the write lock first, so that guessing does not block other writers.
@@ -102,7 +112,7 @@ export class SignIns {
     return { signIn: signInOf(row), cookie, key };
   }
 
-  /** Returns the sign-in with these secrets; null when there is none or it is no longer valid. */
+  /** Returns the sign-in with these secrets. Returns null when there is none or it is no longer valid. */
   verify(cookie: string, key: string): SignIn | null {
     const nowMs = Date.now();
     const row = this.#byHash.get(hashOf(cookie, key), nowMs, nowMs) as unknown as SignInRow | undefined;
@@ -115,6 +125,7 @@ export class SignIns {
     return this.#good.get(id, nowMs, nowMs) !== undefined;
   }
 
+  /** Ends a sign-in. */
   end(id: string): void {
     this.#end.run(id);
   }

@@ -30,31 +30,47 @@ function noSuchToken(reference: string): ErrorText {
   ];
 }
 
+/** All roles of tokens. */
+export const TOKEN_ROLES = ["agent", "viewer", "approver", "operator"] as const;
 /**
- * The roles of tokens. `agent` may only act as one agent. The others are for people: a viewer may read, an approver may
+ * The role of a token. `agent` may only act as one agent. The others are for people: a viewer may read, an approver may
  * also decide, and an operator may also act.
  */
-export const TOKEN_ROLES = ["agent", "viewer", "approver", "operator"] as const;
 export type TokenRole = (typeof TOKEN_ROLES)[number];
 
+/** A token of an HTTP or MCP client, without its secret. */
 export interface Token {
+  /** The unique ID. */
   id: string;
+  /** The name, which is never reused. */
   name: string;
+  /** The role. */
   role: TokenRole;
-  /** The agent it acts for; empty for a person. */
+  /** The agent that the token acts for. Empty for a person. */
   agent: string;
+  /** When the token was created (ISO 8601). */
   createdAt: string;
+  /** The name of the person who created the token. */
   createdBy: string;
+  /** When the token expires (ISO 8601). Null when it never expires. */
   expiresAt: string | null;
+  /** The time of the last use, to the minute (ISO 8601). Null when it was never used. */
   lastUsedAt: string | null;
+  /** When the token was revoked (ISO 8601). Null when it was not revoked. */
   revokedAt: string | null;
 }
 
+/** A token to create. */
 export interface NewToken {
+  /** The name: 1 to 63 letters, digits, `_`, `.`, `:`, `@` or `-`. */
   name: string;
+  /** The role. */
   role: TokenRole;
+  /** The agent that the token acts for. Empty for a person. */
   agent: string;
+  /** The name of the person who creates the token. */
   createdBy: string;
+  /** Milliseconds until the token expires. Default: it never expires. */
   expiresMs?: number | undefined;
 }
 
@@ -77,7 +93,7 @@ const SECRET_BYTES = 32;
 const USED_EVERY_MS = 60_000;
 const NAME = /^[\w][\w.:@-]{0,62}$/;
 
-/** Named bearer tokens. Only a hash of the secret is stored, without a salt, because the secret has 256 random bits. */
+/** The bearer tokens of HTTP and MCP clients. Only a hash of each secret is stored. */
 export class Tokens {
   readonly #database: DatabaseSync;
   readonly #insert: StatementSync;
@@ -99,7 +115,10 @@ export class Tokens {
     this.#revoke = database.prepare("UPDATE tokens SET revoked_ms = ? WHERE id = ? AND revoked_ms IS NULL");
   }
 
-  /** Creates a token. The secret is returned only here. */
+  /**
+   * Creates a token. The secret is returned only here. Throws `InvalidRequest` for an invalid name and `NameInUse` for
+   * one that exists or existed.
+   */
   create({ name, role, agent, createdBy, expiresMs }: NewToken): { token: Token; secret: string } {
     if (!NAME.test(name)) throw new SallyportError("InvalidRequest", ...badTokenName(name));
     const secret = PREFIX + randomBytes(SECRET_BYTES).toString("base64url");
@@ -112,7 +131,7 @@ export class Tokens {
     });
   }
 
-  /** Returns the token with this secret; null when there is none or it is no longer valid. */
+  /** Returns the token with this secret. Returns null when there is none or it is no longer valid. */
   verify(secret: string): Token | null {
     const row = this.#byHash.get(hashOf(secret)) as unknown as TokenRow | undefined;
     const nowMs = Date.now();
@@ -127,18 +146,19 @@ export class Tokens {
     return row !== null && isGood(row, Date.now());
   }
 
-  /** Returns a token by ID or name. */
+  /** Returns a token by ID or name. Throws `TokenNotFound`. */
   get(reference: string): Token {
     const row = this.#find(reference);
     if (!row) throw new SallyportError("TokenNotFound", ...noSuchToken(reference));
     return tokenOf(row);
   }
 
+  /** Returns all tokens, oldest first. */
   list(): Token[] {
     return (this.#all.all() as unknown as TokenRow[]).map(tokenOf);
   }
 
-  /** Revokes a token. Revoking it again has no effect. */
+  /** Revokes a token. Revoking it again has no effect. Throws `TokenNotFound`. */
   revoke(reference: string): Token {
     const { id } = this.get(reference);
     this.#revoke.run(Date.now(), id);
@@ -150,6 +170,7 @@ export class Tokens {
   }
 }
 
+/** Returns the hash of a secret. It needs no salt, because the secret has 256 random bits. */
 function hashOf(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }

@@ -75,42 +75,88 @@ function leaseLost(id: number, done: boolean): SallyportError {
 }
 
 const PRIORITIES = ["HIGH", "NORMAL", "LOW"] as const;
+/** The priority of a work item. Items with a higher priority are claimed first. */
 type Priority = (typeof PRIORITIES)[number];
 
+/**
+ * A work item to add to the queue.
+ *
+ * @example
+ * ```ts
+ * import type { NewWorkItem } from "sallyport";
+ *
+ * const item: NewWorkItem = { key: "mail-42", type: "mail", priority: "NORMAL", payload: { to: "ann@example.com" } };
+ * console.log(gateway.work.enqueue(item), gateway.work.enqueue(item)); // true false
+ * ```
+ */
 export interface NewWorkItem {
-  /** The same key is never put in twice, whoever tries and however often. */
+  /** A key of the caller's choice. Only one item with the same key is added. */
   key: string;
+  /** The type, by which workers choose items. */
   type: string;
+  /** The priority. */
   priority: Priority;
-  /** Anything JSON can hold. */
+  /** The data of the item. Any JSON object. */
   payload: object;
-  /** Not before this time (ms since the epoch); default at once. */
+  /** The earliest time at which the item can be claimed, in milliseconds since the epoch. Default: now. */
   dueMs?: number;
 }
 
+/** The state of a work item. An item whose lease has expired is `pending` again. */
 type WorkState = "pending" | "claimed" | "done";
 
+/**
+ * An item of the work queue.
+ *
+ * @example
+ * ```ts
+ * gateway.work.enqueue({ key: "mail-42", type: "mail", priority: "HIGH", payload: { to: "ann@example.com" } });
+ * const [item] = gateway.work.list({ state: "pending" });
+ * console.log(item?.key, item?.attempts); // mail-42 0
+ * ```
+ */
 export interface WorkItem {
+  /** The unique number. */
   id: number;
+  /** The key that was chosen when the item was added. */
   key: string;
+  /** The type, such as `session.ended`. */
   type: string;
+  /** The priority. */
   priority: Priority;
+  /** The data of the item. */
   payload: Record<string, unknown>;
+  /** The current state. */
   state: WorkState;
+  /** When the item was added (ISO 8601). */
   createdAt: string;
-  /** Not claimed before; of a claimed one, when its lease ends. */
+  /** When a pending item can be claimed, or when the lease of a claimed item expires (ISO 8601). */
   dueAt: string;
-  /** How often it was claimed. */
+  /** How many times the item was claimed. */
   attempts: number;
-  /** Who has it, or had it last. */
+  /** The name of the worker that claimed the item last. Null when it was never claimed. */
   worker: string | null;
-  /** Why it was given back last. */
+  /** The reason given when the item was last returned to the queue. Null when there is none. */
   note: string | null;
+  /** When the item was done (ISO 8601). Null until then. */
   doneAt: string | null;
 }
 
-/** An item in somebody's hands. Only who knows the lease can say what became of it. */
+/**
+ * A work item that a worker has claimed. `ack` and `retry` require its lease.
+ *
+ * @example
+ * ```ts
+ * gateway.work.enqueue({ key: "mail-42", type: "mail", priority: "NORMAL", payload: { to: "ann@example.com" } });
+ * const item = gateway.work.claim({ worker: "mailer", leaseMs: 30_000 });
+ * if (item) {
+ *   console.log(item.payload); // { to: 'ann@example.com' }
+ *   gateway.work.ack(item.id, item.lease);
+ * }
+ * ```
+ */
 export interface ClaimedItem extends WorkItem {
+  /** The secret that identifies this claim. */
   lease: string;
 }
 
@@ -156,23 +202,27 @@ function stateOf({ done_ms, lease, due_ms }: WorkRow, nowMs: number): WorkState 
 
 const LEASE_MS = 60_000;
 
+/** Options of `claim`. */
 interface ClaimOptions {
-  /** The name of the worker, which lists show. */
+  /** The name of the worker, for lists. */
   worker: string;
-  /** How long the item is reserved; without ack or retry, other workers may claim it afterwards. Default: 1 minute. */
+  /** How long the item is reserved, in milliseconds. Then other workers can claim it. Default: 60,000. */
   leaseMs?: number;
-  /** Only items of these types; default: all. */
+  /** Only items of these types. Default: all. */
   types?: readonly string[];
 }
 
+/** Options of `next`. */
 interface NextOptions extends ClaimOptions {
+  /** The longest time to wait, in milliseconds. Default: no limit. */
   timeoutMs?: number;
+  /** Cancels the wait: the call rejects with the reason of the signal. */
   signal?: AbortSignal;
-  /** Whether waiting keeps the process alive; default: true. */
+  /** Whether waiting keeps the process alive. Default: true. */
   hold?: boolean;
 }
 
-/** A state; `open` is pending or claimed. */
+/** A state to list or count; `open` is pending or claimed. */
 type StateFilter = WorkState | "open" | "all";
 
 const IN_STATE: Record<StateFilter, (now: number) => string> = {
@@ -185,7 +235,10 @@ const IN_STATE: Record<StateFilter, (now: number) => string> = {
 
 const OF_TYPES = "(:types IS NULL OR type IN (SELECT value FROM json_each(:types)))";
 
-/** A persistent queue of items to be done once by one worker. Shared by all gateways of a state folder. */
+/**
+ * A persistent queue of work items. Each is claimed by one worker at a time. All gateways of a state folder share it.
+ * See [Work queue](work-queue.md).
+ */
 export class WorkQueue {
   readonly #database: DatabaseSync;
   readonly #notifier: WorkNotifier;
@@ -218,7 +271,7 @@ export class WorkQueue {
     this.#get = database.prepare("SELECT * FROM work WHERE id = ?");
   }
 
-  /** Adds an item in the caller's transaction. Returns false when an item with this key exists, even a done one. */
+  /** Adds an item. Returns false when an item with the same key exists, even if it is done. */
   enqueue({ key, type, priority, payload, dueMs }: NewWorkItem): boolean {
     const now = Date.now();
     const rank = PRIORITIES.indexOf(priority);
@@ -227,7 +280,7 @@ export class WorkQueue {
     return changes === 1;
   }
 
-  /** Claims the due item with the highest priority, oldest first; null when no item is due. */
+  /** Claims the due item with the highest priority, oldest first. Returns null when no item is due. */
   claim(options: ClaimOptions): ClaimedItem | null {
     const now = Date.now();
     // Checked first, so that an empty queue needs no write lock.
@@ -258,14 +311,17 @@ export class WorkQueue {
     }
   }
 
-  /** Marks an item as done; doing so twice has no effect. Throws LeaseLost without a valid lease. */
+  /**
+   * Marks an item as done. Doing so again has no effect. Throws `LeaseLost` without a valid lease, and `WorkNotFound`
+   * when there is no such item.
+   */
   ack(id: number, lease: string): void {
     if (this.#ack.run(Date.now(), id, lease).changes === 1) return;
     const row = this.#row(id);
     if (row.done_ms === null || row.lease !== lease) throw leaseLost(id, row.done_ms !== null);
   }
 
-  /** Returns an item to the queue, to be claimed again after `delayMs`. `note` is the reason. */
+  /** Returns an item to the queue, to be claimed again after `delayMs`. `note` is the reason. Throws like `ack`. */
   retry(id: number, lease: string, { delayMs = 0, note }: { delayMs?: number; note?: string } = {}): void {
     if (this.#retry.run(Date.now() + delayMs, note ?? null, id, lease).changes !== 1) {
       throw leaseLost(id, this.#row(id).done_ms !== null);
@@ -279,7 +335,7 @@ export class WorkQueue {
     return row;
   }
 
-  /** Lists items in the order in which they would be claimed, then done items, newest first. */
+  /** Returns items in the order in which they would be claimed, then done items, newest first. Default limit: 50. */
   list({ state = "all", limit = 50 }: { state?: StateFilter; limit?: number } = {}): WorkItem[] {
     const now = Date.now();
     const sql = `SELECT * FROM work WHERE ${IN_STATE[state](now)}
@@ -288,6 +344,7 @@ export class WorkQueue {
     return rows.map((row) => workItemOf(row, now));
   }
 
+  /** Returns the number of items. */
   count(state: StateFilter = "all"): number {
     const sql = `SELECT count(*) AS n FROM work WHERE ${IN_STATE[state](Date.now())}`;
     return Number(this.#database.prepare(sql).get()?.n ?? 0);
@@ -297,6 +354,8 @@ export class WorkQueue {
    * Deletes items that were done more than `olderThanMs` ago, and items of that age that were never claimed: without a
    * worker the queue must not grow forever (invariant 6). Returns the number of deleted items. Their keys can be
    * reused.
+   *
+   * @internal
    */
   purge(olderThanMs: number): number {
     const before = Date.now() - olderThanMs;

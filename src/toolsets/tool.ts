@@ -2,64 +2,155 @@ import type * as z from "zod";
 import type { Recovery } from "../core/error.ts";
 import type { Operation, Permission, Toolset } from "../core/settings.ts";
 
-/** A tool as every model provider and MCP can offer it. Plain data and one function. */
+/** Tools in a form that every model provider and MCP can offer. Plain data and one function. */
 
+/**
+ * The name of a toolset.
+ *
+ * @example
+ * ```ts
+ * import { type ToolsetName, tools } from "sallyport";
+ *
+ * const names: ToolsetName[] = ["bash", "shell"];
+ * console.log(tools(gateway, names).map(({ name }) => name)); // [ 'Bash', 'BashOutput', 'KillShell', 'exec', 'process' ]
+ * ```
+ */
 export type ToolsetName = Toolset;
 
-/** What a tool tells of itself, as in MCP: hints for a host, never a promise to it. */
+/**
+ * Hints about a tool for an MCP host, as the MCP specification defines them. They are not guarantees.
+ *
+ * @example
+ * ```ts
+ * import { tools } from "sallyport";
+ *
+ * const [, bashOutput] = tools(gateway, "bash");
+ * console.log(bashOutput?.annotations.readOnlyHint); // true
+ * ```
+ */
 export interface ToolAnnotations {
+  /** Whether the tool changes nothing. */
   readOnlyHint: boolean;
+  /** Whether the tool may delete or overwrite data. */
   destructiveHint: boolean;
+  /** Whether a repeated call with the same arguments has no further effect. */
   idempotentHint: boolean;
+  /** Whether the tool may interact with external systems. */
   openWorldHint: boolean;
 }
 
+/**
+ * A tool that a model can call.
+ *
+ * @example
+ * ```ts
+ * import { tools } from "sallyport";
+ *
+ * const offered = new Map(tools(gateway, "bash").map((tool) => [tool.name, tool]));
+ * // In the agent loop, for each call that the model makes:
+ * const answer = await offered.get("Bash")?.call({ command: "echo hello" });
+ * console.log(answer?.text); // hello
+ * ```
+ */
 export interface Tool {
+  /** The name, unique within the toolset. */
   name: string;
+  /** A short name for people. */
   title: string;
-  /** For a model: when to use it, what comes back, how to go on. */
+  /** The description for a model. */
   description: string;
-  /** JSON Schema 2020-12. */
+  /** The JSON Schema (2020-12) of the arguments. */
   inputSchema: Record<string, unknown>;
-  /** JSON Schema 2020-12: either what the tool answers, or at least an `error`. */
+  /** The JSON Schema (2020-12) of `ToolAnswer.structured`: a result, or an object with an `error`. */
   outputSchema: Record<string, unknown>;
+  /** The zod schema of the arguments. */
   input: z.ZodType;
+  /** The zod schema of `ToolAnswer.structured`. */
   output: z.ZodType;
+  /** Hints for an MCP host. */
   annotations: ToolAnnotations;
-  /** For observers, such as `{ category: "exec" }`. */
+  /** Metadata for clients, such as `{ category: "exec" }`. */
   meta?: Record<string, unknown>;
+  /** The toolset that the tool belongs to. */
   toolset: ToolsetName;
-  /** What it does to a session, and what that needs where nothing is configured. */
+  /** The operation that the tool performs. */
   operation: Operation;
+  /** The permission of the operation when none is configured. */
   permission: Permission;
   /**
-   * Answers whatever becomes of the request, also of one that makes no sense. Rejects only when Sallyport itself cannot
-   * work: its gateway is closed, its state folder or its keeper unusable.
+   * Calls the tool. Resolves for every outcome, including invalid arguments. Rejects only when the gateway cannot work:
+   * with `GatewayClosed`, `StateUnusable` or `KeeperUnavailable`.
    */
   call(args: unknown, context?: CallContext): Promise<ToolAnswer>;
 }
 
+/**
+ * Options of `Tool.call`.
+ *
+ * @example
+ * ```ts
+ * import { tools } from "sallyport";
+ *
+ * const [bash] = tools(gateway, "bash");
+ * const answer = await bash?.call({ command: "sleep 60" }, { answerWithinMs: 200, signal: AbortSignal.timeout(60_000) });
+ * console.log(answer?.text);
+ * ```
+ */
 export interface CallContext {
-  /** Aborting ends the command with everything it started. What went to the background before is not touched. */
+  /** Ends the command and its process tree. A command that already runs in the background is not affected. */
   signal?: AbortSignal;
-  /** The answer comes within this time: `pending` where a person has not decided, else a command that runs on. */
+  /**
+   * The longest time until the call resolves, in milliseconds. An approval that takes longer is reported as pending; a
+   * command that takes longer continues in the background.
+   */
   answerWithinMs?: number;
-  /** Called now and then while a foreground command runs. */
+  /** Called about once a second while a foreground command runs. */
   onProgress?: (progress: { elapsedMs: number; lastLine: string }) => void;
 }
 
+/**
+ * The result of a tool call. Its size is limited.
+ *
+ * @example
+ * ```ts
+ * import { tools } from "sallyport";
+ *
+ * const [bash] = tools(gateway, "bash");
+ * const answer = await bash?.call({ command: "rm -rf /" });
+ * console.log(answer?.isError); // true
+ * console.log(answer?.text, answer?.structured);
+ * ```
+ */
 export interface ToolAnswer {
-  /** For a model. Capped. */
+  /** The result as text, for a model. */
   text: string;
-  /** For a program; fits `outputSchema`. Capped. */
+  /** The result as data, for a program. It matches `outputSchema`. */
   structured: Record<string, unknown>;
-  /** What was asked for did not happen; `structured.error` says why. A command's own failure is none. */
+  /**
+   * True when the tool could not do what was requested; `structured.error` says why. A command that exits with an error
+   * code is not an error of the tool.
+   */
   isError: boolean;
 }
 
-/** How a failure looks within `structured`. */
+/**
+ * The form of `ToolAnswer.structured.error`.
+ *
+ * @example
+ * ```ts
+ * import { type ToolFailure, tools } from "sallyport";
+ *
+ * const [bash] = tools(gateway, "bash");
+ * const answer = await bash?.call({ command: 42 });
+ * const { type, message } = answer?.structured.error as ToolFailure;
+ * console.log(type, message);
+ * ```
+ */
 export interface ToolFailure {
+  /** The type of the error, in the terms of the toolset's contract. */
   type: string;
+  /** What failed and why. */
   message: string;
+  /** Ways to recover. */
   recovery: readonly Recovery[];
 }

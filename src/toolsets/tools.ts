@@ -13,11 +13,20 @@ import type { Tool, ToolsetName } from "./tool.ts";
 const ALL: Record<ToolsetName, Toolset> = { runner: RUNNER, process: PROCESS, exec: EXEC, shell: SHELL, bash: BASH };
 
 /**
- * The tools of one or several published contracts, ready to be offered to a model. One that is switched off (as `exec`
- * is unless `ENABLE_EXECUTE` or the configuration says otherwise) has none.
+ * Returns the tools of one or more toolsets, with schemas and descriptions for a model. A toolset that is disabled in
+ * the configuration has no tools; `exec` is disabled by default.
+ *
+ * Throws `InvalidRequest` for an unknown toolset, and `InvalidConfiguration` when two toolsets have a tool of the same
+ * name.
  *
  * @example
- * for (const tool of tools(gateway, "bash")) register(tool.name, tool.inputSchema, (args) => tool.call(args));
+ * ```ts
+ * import { tools } from "sallyport";
+ *
+ * const [bash] = tools(gateway, "bash");
+ * const answer = await bash?.call({ command: "echo hello" });
+ * console.log(bash?.name, answer?.isError); // Bash false
+ * ```
  */
 export function tools(gateway: Gateway, names: ToolsetName | readonly ToolsetName[]): Tool[] {
   const enabled = gateway.toolsets;
