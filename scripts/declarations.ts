@@ -1,25 +1,38 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** One declaration of a `.d.ts` file, as a reader wants it. */
+/** A declaration of a `.d.ts` file, prepared for display. */
 export interface Declaration {
   name: string;
-  /** What its comment says, on one line. */
+  kind: string;
+  /** The text of its comment, as Markdown, without the example. */
   doc: string;
+  /** The code of the comment's `@example`. Empty when it has none. */
+  example: string;
+  /** The declaration, without private and internal members. */
   text: string;
+}
+
+interface Location {
+  file: string;
+  name: string;
 }
 
 interface File {
   declared: Map<string, Declaration>;
-  /** Where a name comes from, and what it is called there. */
-  imported: Map<string, { file: string; name: string }>;
+  /** The names that the file imports or re-exports, and where they are declared. */
+  imported: Map<string, Location>;
 }
 
 const START = /^(?:export )?(?:declare )?(?:abstract )?(class|interface|type|function|const) (\w+)/;
+/** The last line of a declaration: unindented, and a closing brace or ended by a semicolon. */
+const END = /^(?! ).*;$|^\}$|^\S.*\{\}$/;
+const COMMENT = /\/\*\*(?:(?!\*\/)[\s\S])*\*\//;
+const LONGEST_LINE = 120;
 
 /**
- * What the compiler wrote, taken apart by its lines: it always writes a declaration from the first column to a `}` or `;`
- * that ends it, with its comment before.
+ * The declarations of a package, read from the `.d.ts` files that the compiler wrote. The files are split by lines: the
+ * compiler starts each declaration in the first column, puts its comment before it, and indents everything inside it.
  */
 export class Declarations {
   readonly #files = new Map<string, File>();
@@ -29,38 +42,45 @@ export class Declarations {
     this.#entry = entry;
   }
 
-  textOf(file: string): string {
-    return readFileSync(file, "utf8");
-  }
-
-  /** In the order: functions and classes, then types, by their names. */
+  /** Returns what the entry file exports. */
   exported(): Declaration[] {
-    const found = [...this.#read(this.#entry).imported.values()].map(({ file, name }) => this.#find(file, name));
-    return sorted(found.filter((each) => each !== null));
+    return [...this.#read(this.#entry).imported.values()].flatMap((location) => this.#find(location) ?? []);
   }
 
-  /** What they mention that is declared here too, and what that mentions; not what only `without` mentions. */
-  named(without: string[]): Declaration[] {
-    const seen = new Map<string, Declaration>();
-    const first = [...this.#read(this.#entry).imported.values()];
-    const waiting = [...first];
-    while (waiting.length > 0) {
-      const { file, name } = waiting.pop() as { file: string; name: string };
-      const declaration = this.#find(file, name);
-      if (!declaration || seen.has(`${file} ${name}`)) continue;
-      seen.set(`${file} ${name}`, declaration);
-      if (without.includes(name) || declaration.text.includes("z.infer")) continue;
-      const here = this.#read(file);
-      for (const [word] of declaration.text.replaceAll(/\/\*\*[\s\S]*?\*\//g, "").matchAll(/\b[A-Z]\w+\b/g)) {
-        if (here.declared.has(word)) waiting.push({ file, name: word });
-        else if (here.imported.has(word)) waiting.push(here.imported.get(word) as { file: string; name: string });
-      }
+  /** Returns a declaration that is exported, or that an exported one refers to. */
+  get(name: string): Declaration {
+    const declaration = this.#find(this.#locate(name));
+    if (!declaration) throw new Error(`${name} is not declared`);
+    return declaration;
+  }
+
+  /** Returns the declarations that a declaration refers to. */
+  referencesOf(name: string): Declaration[] {
+    return this.#referredLocations(this.#locate(name)).flatMap((each) => this.#find(each) ?? []);
+  }
+
+  #locate(name: string): Location {
+    const seen = new Map<string, Location>(this.#read(this.#entry).imported);
+    for (const location of seen.values()) {
+      if (location.name === name) return location;
+      for (const each of this.#referredLocations(location)) if (!seen.has(each.name)) seen.set(each.name, each);
     }
-    for (const { file, name } of first) seen.delete(`${file} ${name}`);
-    return sorted([...seen.values()]);
+    throw new Error(`${name} is not part of the API`);
   }
 
-  #find(file: string, name: string): Declaration | null {
+  #referredLocations({ file, name }: Location): Location[] {
+    const declaration = this.#find({ file, name });
+    if (!declaration || declaration.text.includes("z.infer")) return [];
+    const { declared, imported } = this.#read(file);
+    const names = declaration.text.replaceAll(new RegExp(COMMENT, "g"), "").match(/\b[A-Z]\w+\b/g) ?? [];
+    return [...new Set(names)].flatMap((each) => {
+      if (each === name) return [];
+      if (declared.has(each)) return [{ file, name: each }];
+      return imported.get(each) ?? [];
+    });
+  }
+
+  #find({ file, name }: Location): Declaration | null {
     return this.#read(file).declared.get(name) ?? null;
   }
 
@@ -69,7 +89,7 @@ export class Declarations {
     if (known) return known;
     const file: File = { declared: new Map(), imported: new Map() };
     this.#files.set(path, file);
-    const text = this.textOf(path);
+    const text = readFileSync(path, "utf8");
     for (const [, names = "", from = ""] of text.matchAll(
       /^(?:import|export) (?:type )?\{([^}]*)\} from "(\.[^"]+)";/gm,
     )) {
@@ -89,52 +109,68 @@ export class Declarations {
 
 function declarationsOf(text: string): Declaration[] {
   const found: Declaration[] = [];
-  const schemas = new Map<string, string>();
-  let doc = "";
+  const constants = constantsOf(text);
+  let comment = "";
   const lines = text.split("\n");
   for (let at = 0; at < lines.length; at++) {
-    const line = lines[at] as string;
-    if (line.startsWith("/**")) {
-      const from = at;
+    const from = at;
+    if (lines[at]?.startsWith("/**")) {
       while (!lines[at]?.includes("*/")) at++;
-      doc = plain(lines.slice(from, at + 1).join("\n"));
+      comment = lines.slice(from, at + 1).join("\n");
       continue;
     }
-    const [, kind, name] = START.exec(line) ?? [];
-    if (name === undefined) continue;
-    const from = at;
-    while (!/^\}|;$|\{\}$/.test(lines[at] as string) || /^ /.test(lines[at] as string)) at++;
+    const [, kind, name] = START.exec(lines[at] as string) ?? [];
+    if (kind === undefined || name === undefined) continue;
+    while (at < lines.length && !END.test(lines[at] as string)) at++;
     const whole = lines.slice(from, at + 1).join("\n");
-    // A schema and its type have one name; the type is what callers see, and the comment stands with the schema.
-    if (kind === "const") schemas.set(name, doc);
-    else found.push({ name, doc: doc || (schemas.get(name) ?? ""), text: shown(whole) });
-    doc = "";
+    // A schema and its type have the same name. The type is what callers see.
+    if (kind !== "const") found.push({ name, kind, ...parseComment(comment), text: publicText(whole, constants) });
+    comment = "";
   }
   return found;
 }
 
-/** Without what is nobody's business outside: constructors of what is never made by callers, and private parts. */
-function shown(text: string): string {
+/** Returns the constant string lists of a file, as unions. */
+function constantsOf(text: string): Map<string, string> {
+  const lists = text.matchAll(/^(?:export )?declare const (\w+): readonly \[([^\]]*)\];/gm);
+  return new Map([...lists].map(([, name = "", items = ""]) => [name, items.replaceAll(", ", " | ")]));
+}
+
+/** Removes private and internal members and constructors, and writes out unions that are derived from constants. */
+function publicText(text: string, constants: Map<string, string>): string {
+  const union = (whole: string, name: string) => constants.get(name) ?? whole;
   return text
     .replace(/^export declare |^export |^declare /, "")
     .replaceAll(/^ {4}#private;\n/gm, "")
     .replaceAll(/^ {4}private [^\n]*;\n/gm, "")
     .replaceAll(/(^ {4}\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n)?^ {4}(?:private )?constructor\([\s\S]*?\);\n/gm, "")
-    .replaceAll(/^( {4})+/gm, (indent) => " ".repeat(indent.length / 2));
+    .replaceAll(
+      /^ {4}\/\*\*(?:(?!\*\/)[\s\S])*@internal(?:(?!\*\/)[\s\S])*\*\/\n {4}\S[^\n]*\n(?: {5}[^\n]*\n| {4}\}[^\n]*\n)*/gm,
+      "",
+    )
+    .replaceAll(/OneOf<typeof (\w+)>|\(typeof (\w+)\)\[number\]/g, (whole, one, other) => union(whole, one ?? other))
+    .replaceAll(/^( {4})+/gm, (indent) => " ".repeat(indent.length / 2))
+    .replaceAll(/^type \w+ = (?:"[^"]*" \| )+"[^"]*";$/gm, wrapUnion);
 }
 
-function plain(comment: string): string {
-  return comment
+/** Writes a union that is too long for one line with one member per line. */
+function wrapUnion(declaration: string): string {
+  if (declaration.length <= LONGEST_LINE) return declaration;
+  const [head = "", members = ""] = declaration.split(" = ");
+  return [`${head} =`, ...members.split(" | ").map((member) => `  | ${member}`)].join("\n");
+}
+
+/** Splits a comment into its text and its example. Names of documents become links. */
+function parseComment(comment: string): Pick<Declaration, "doc" | "example"> {
+  const text = comment
     .replace(/^\/\*\*\s*/, "")
     .replace(/\s*\*\/$/, "")
     .split("\n")
     .map((line) => line.replace(/^\s*\* ?/, ""))
-    .join("\n")
-    .replace(/@example\n([\s\S]+)$/, "```typescript\n$1\n```")
-    .trim();
-}
-
-function sorted(declarations: Declaration[]): Declaration[] {
-  const rank = ({ text }: Declaration) => (/^function/.test(text) ? 0 : /^(abstract )?class/.test(text) ? 1 : 2);
-  return declarations.sort((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1));
+    .join("\n");
+  const [doc = "", example = ""] = text.split(/^@example\n/m);
+  return {
+    doc: doc.trim().replaceAll(/\bdocs\/([\w-]+\.md)\b/g, "[$1]($1)"),
+    example: /^```ts\n([\s\S]*?)^```/m.exec(example)?.[1] ?? "",
+  };
 }

@@ -74,7 +74,7 @@ type ConsumeResult =
   /** `changed` lists the differences from the approved command, or says why the approval is not usable. */
   | { ok: false; status: Approval["status"]; changed: string[] };
 
-/** The approval requests of a state folder and their decisions. See [Approvals](approvals.md). */
+/** The approval requests of a state folder and their decisions. See docs/approvals.md. */
 export class Approvals {
   /** The standing grants. */
   readonly grants: Grants;

@@ -5,9 +5,9 @@
  *
  * @example
  * ```ts
- * const { command, reasons } = gateway.check("echo hi && rm -rf /");
+ * const { command, reasons } = gateway.check("echo hi && rm -rf /etc");
  * const span = reasons[0]?.span;
- * if (span) console.log(command.slice(span.start, span.end)); // rm -rf /
+ * if (span) console.log(command.slice(span.start, span.end)); // /etc
  * ```
  */
 export interface Span {

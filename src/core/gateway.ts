@@ -229,7 +229,7 @@ export interface ModeVerdict {
 }
 
 /**
- * The effective policy of an agent. The keys are those of `sallyport.json`; see [Configuration](configuration.md).
+ * The effective policy of an agent. The keys are those of `sallyport.json`; see docs/configuration.md.
  *
  * @example
  * ```ts

@@ -22,11 +22,11 @@ export type Decision = "blocked" | "deny" | "ask" | "allow";
  * @example
  * ```ts
  * const [reason] = gateway.check("rm -rf /").reasons;
- * console.log(reason?.rule); // delete-root
+ * console.log(reason?.rule); // delete-vital
  * ```
  */
 export interface Reason {
-  /** The stable ID of the rule, such as `delete-root`. */
+  /** The stable ID of the rule, such as `delete-vital`. */
   rule: string;
   /** The reason, for people. */
   message: string;
@@ -87,7 +87,7 @@ export interface Modes {
   ask: Ask;
 }
 
-/** An allowlist entry of the configuration. See [Policy](policy.md). */
+/** An allowlist entry of the configuration. See docs/policy.md. */
 export interface AllowEntry {
   /**
    * A glob for the resolved path (`/usr/bin/git`, `/opt/tools/**`), or a name, which matches only a call through PATH.
@@ -107,7 +107,7 @@ export interface AllowEntry {
   lastUsed?: string;
 }
 
-/** A rule of the configuration. See [Policy](policy.md). */
+/** A rule of the configuration. See docs/policy.md. */
 export interface UserRule {
   /** The rule id to display; default: `user-rule`. */
   id?: string;

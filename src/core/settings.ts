@@ -18,7 +18,7 @@ export function intersectNetworks(one: Network, other: Network): Network {
   return { ports: typeof one === "object" ? one.ports.filter((port) => shared.includes(port)) : [] };
 }
 
-/** The fleet that runs a gateway's commands. See [Fleet](fleet.md). */
+/** The fleet that runs a gateway's commands. See docs/fleet.md. */
 export interface FleetGatewayOptions extends FleetOptions {
   /** The name of the workspace on the workers. Default: derived from the gateway's workspace folder. */
   workspace?: string | undefined;
@@ -136,7 +136,7 @@ export interface FleetOptions {
   servers: string | readonly string[];
   /** The name of the fleet, because several fleets can share servers. Default: `main`. */
   name?: string | undefined;
-  /** The name of this gateway in the fleet. Default: the host name. */
+  /** The name of this gateway or worker. Default: the host name. */
   as?: string | undefined;
   /** The path of a file with an nkey seed, or with a user JWT and its seed (`.creds`). */
   credentials?: string | undefined;

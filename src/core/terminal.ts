@@ -26,7 +26,7 @@ export const MIN_DRAWN_COLUMNS = 2;
  * @example
  * ```ts
  * const session = await gateway.start({ command: "echo ready; cat", pty: true });
- * await session.waitFor({ pattern: /ready/, timeoutMs: 10_000 });
+ * await session.waitFor({ offset: 0, pattern: /ready/, timeoutMs: 10_000 });
  * const screen = await session.screen();
  * console.log(screen.lines[0], screen.cursor.row); // ready 1
  * await session.kill();
@@ -57,11 +57,12 @@ export interface Screen extends TerminalSize {
  *
  * @example
  * ```ts
- * const session = await gateway.start({ command: "top", args: [], pty: true });
- * await session.waitFor({ quietMs: 200, timeoutMs: 2000 });
+ * const session = await gateway.start({ command: "echo ready; cat", pty: true });
+ * await session.waitFor({ offset: 0, pattern: /ready/, timeoutMs: 10_000 });
  * const { output, offset } = await session.repaint();
  * process.stdout.write(output);
- * for await (const chunk of session.follow({ offset, signal: AbortSignal.timeout(100) })) process.stdout.write(chunk.bytes);
+ * const signal = AbortSignal.timeout(100);
+ * for await (const chunk of session.follow({ offset, signal })) process.stdout.write(chunk.bytes);
  * await session.kill();
  * ```
  */
@@ -80,7 +81,7 @@ export interface Repaint extends TerminalSize {
  * @example
  * ```ts
  * const session = await gateway.start({ command: "printf '\\033[1mbold\\033[0m plain'; cat", pty: true });
- * await session.waitFor({ pattern: /plain/, timeoutMs: 10_000 });
+ * await session.waitFor({ offset: 0, pattern: /plain/, timeoutMs: 10_000 });
  * const { attributes } = await session.screen({ attributes: true });
  * const run = attributes?.[0]?.[0];
  * console.log(run?.text, run?.bold); // bold true

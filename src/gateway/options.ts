@@ -47,7 +47,7 @@ export interface GatewayOptions {
   channel?: string;
   /** Whether to watch running sessions of other gateways and to record when they end. Default: true. */
   attach?: boolean;
-  /** The fleet that runs the commands instead of this machine. See [Fleet](fleet.md). */
+  /** The fleet that runs the commands instead of this machine. See docs/fleet.md. */
   fleet?: FleetGatewayOptions;
 }
 

@@ -74,7 +74,7 @@ const LEAST_TEXT = 100;
 
 /**
  * The audit log: requests, decisions and outcomes, as one hash chain for all gateways of a state folder. See
- * [Audit log](audit.md).
+ * docs/audit.md.
  */
 export class AuditLog {
   readonly #database: DatabaseSync;

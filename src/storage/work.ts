@@ -237,7 +237,7 @@ const OF_TYPES = "(:types IS NULL OR type IN (SELECT value FROM json_each(:types
 
 /**
  * A persistent queue of work items. Each is claimed by one worker at a time. All gateways of a state folder share it.
- * See [Work queue](work-queue.md).
+ * See docs/work-queue.md.
  */
 export class WorkQueue {
   readonly #database: DatabaseSync;

@@ -48,7 +48,7 @@ export interface ToolAnnotations {
  *
  * const offered = new Map(tools(gateway, "bash").map((tool) => [tool.name, tool]));
  * // In the agent loop, for each call that the model makes:
- * const answer = await offered.get("Bash")?.call({ command: "echo hello" });
+ * const answer = await offered.get("Bash")?.call({ command: "echo hello", description: "Print a greeting" });
  * console.log(answer?.text); // hello
  * ```
  */
@@ -92,7 +92,7 @@ export interface Tool {
  * import { tools } from "sallyport";
  *
  * const [bash] = tools(gateway, "bash");
- * const answer = await bash?.call({ command: "sleep 60" }, { answerWithinMs: 200, signal: AbortSignal.timeout(60_000) });
+ * const answer = await bash?.call({ command: "sleep 60", description: "Wait" }, { answerWithinMs: 200 });
  * console.log(answer?.text);
  * ```
  */
@@ -116,7 +116,7 @@ export interface CallContext {
  * import { tools } from "sallyport";
  *
  * const [bash] = tools(gateway, "bash");
- * const answer = await bash?.call({ command: "rm -rf /" });
+ * const answer = await bash?.call({ command: "rm -rf /", description: "Delete everything" });
  * console.log(answer?.isError); // true
  * console.log(answer?.text, answer?.structured);
  * ```

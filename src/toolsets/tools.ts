@@ -24,7 +24,7 @@ const ALL: Record<ToolsetName, Toolset> = { runner: RUNNER, process: PROCESS, ex
  * import { tools } from "sallyport";
  *
  * const [bash] = tools(gateway, "bash");
- * const answer = await bash?.call({ command: "echo hello" });
+ * const answer = await bash?.call({ command: "echo hello", description: "Print a greeting" });
  * console.log(bash?.name, answer?.isError); // Bash false
  * ```
  */
