@@ -253,9 +253,11 @@ function entry({ name, doc, text, example }: Declaration, usedBy: string | null)
 /** Returns the fields of a request as the compiler wrote them, with the descriptions of the schema. */
 function requestText(declared: string): string {
   const fields = /=> \{\n([\s\S]*)\n\};/.exec(declared)?.[1] ?? "";
-  const described = fields.replaceAll(/^ {4}(\w+)\??:/gm, (start, name: string) => {
-    const description = RunRequest.shape[name as keyof typeof RunRequest.shape]?.description;
-    return description ? `    /** ${description}. */\n${start}` : start;
+  const { limits, ...shape } = RunRequest.shape;
+  const schemas: Record<string, { description?: string | undefined }> = { limits, ...limits.unwrap().shape, ...shape };
+  const described = fields.replaceAll(/^( +)(\w+)\??:/gm, (start, indent: string, name: string) => {
+    const description = schemas[name]?.description;
+    return description ? `${indent}/** ${description}. */\n${start}` : start;
   });
   return `interface RunRequest {\n${described.replaceAll(" | undefined;", ";").replaceAll("    ", "  ")}\n}`;
 }

@@ -56,12 +56,13 @@ interface LoadedGrant {
   args: Grant["args"];
 }
 
-/** The standing grants of a state folder. Cached in memory, and read from the database again after a change. */
+/** The standing grants of a state folder. */
 export class Grants {
   readonly #database: DatabaseSync;
   readonly #store: GrantStore;
   readonly #audit: (entry: NewAuditEntry) => void;
   readonly #now: () => number;
+  /** A cache by program, read from the database again after a change. */
   #loaded = new Map<string, LoadedGrant[]>();
   #version = -1;
 

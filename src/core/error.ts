@@ -1,34 +1,6 @@
 /**
- * The type of an error, for programs. Messages may change between versions; types do not.
- *
- * | type | meaning |
- * | --- | --- |
- * | `InvalidRequest` | an argument, option or field is unknown or has an invalid value |
- * | `InvalidConfiguration` | a configuration file or the `policy` option is invalid |
- * | `CommandBlocked`, `CommandDenied` | policy or a person refused the command or operation |
- * | `ApprovalPending` | approval is required and was not given in time |
- * | `CommandNotFound`, `PermissionDenied`, `ArgumentsTooLong`, `SpawnFailed` | the program could not be started |
- * | `WorkdirNotFound` | the working directory does not exist or is not a folder |
- * | `PathOutOfScope` | a path is outside the folders that requests may name |
- * | `ResourceLimitExceeded` | the agent has reached its limit of sessions or starts |
- * | `SandboxUnavailable` | the configuration requires a sandbox that this machine cannot enforce |
- * | `SessionNotFound`, `AmbiguousId` | a reference matches no session, or several objects |
- * | `SessionLost` | the keeper of the command was killed; the exit code is unknown |
- * | `NameInUse` | the name of a session or token exists already |
- * | `AlreadyExited`, `StillRunning` | the operation needs a running, or an ended, session |
- * | `StdinClosed`, `NotOnTerminal` | the session has no open stdin, or no terminal |
- * | `KillFailed` | the `process` toolset could not reach the command to end it |
- * | `KeeperUnavailable` | the keeper of a session did not respond |
- * | `StateUnusable`, `GatewayClosed` | the state folder cannot be used, or the gateway is closed |
- * | `WorkNotFound`, `LeaseLost` | the work item does not exist, or the lease is no longer valid |
- * | `ApprovalNotFound`, `AlreadyDecided` | the approval request does not exist, or is no longer pending |
- * | `NotAnApprover`, `SelfApproval` | the person is not an approver, or an agent's command tried to decide |
- * | `NotGrantable`, `GrantNotFound` | a standing grant is not possible, or does not exist |
- * | `TokenNotFound`, `TrustNotFound` | the token or the trusted key does not exist |
- * | `FleetUnreachable`, `FleetVersion` | the fleet cannot be reached, or has an incompatible version |
- * | `NoWorker`, `NodeNotFound`, `HostSilent` | no suitable worker, no such host, or the host did not respond |
- * | `StatementRefused` | a worker rejected the attestation of a job |
- * | `OtherGateway` | only the gateway that started the session can do this |
+ * The type of an error, for programs. Messages may change between versions; types do not. See docs/errors.md for the
+ * meaning of each type.
  *
  * @example
  * ```ts

@@ -46,7 +46,7 @@ export type GatewayEvent =
   | { type: "approval-failed"; approval: Approval; error: Error };
 
 /**
- * Options of `gateway.check`: the fields of a request that affect the verdict.
+ * Options for `gateway.check`: the fields of a request that affect the verdict.
  *
  * @example
  * ```ts
@@ -69,7 +69,7 @@ export interface CheckOptions {
 }
 
 /**
- * Options of `gateway.start`.
+ * Options for `gateway.start`.
  *
  * @example
  * ```ts
@@ -91,7 +91,7 @@ export interface StartOptions {
 }
 
 /**
- * Options of `gateway.run`.
+ * Options for `gateway.run`.
  *
  * @example
  * ```ts
@@ -113,7 +113,7 @@ export interface RunOptions extends StartOptions {
 }
 
 /**
- * Options of `gateway.scoped`.
+ * Options for `gateway.scoped`.
  *
  * @example
  * ```ts
@@ -133,7 +133,7 @@ export interface Scope {
 }
 
 /**
- * Options of `gateway.acting`: the caller on whose behalf the gateway acts.
+ * Options for `gateway.acting`: the caller on whose behalf the gateway acts.
  *
  * @example
  * ```ts
@@ -366,7 +366,7 @@ export interface FollowQuery extends LogQuery {
 }
 
 /**
- * Options of `session.kill`.
+ * Options for `session.kill`.
  *
  * @example
  * ```ts
@@ -386,7 +386,7 @@ export interface KillOptions {
 
 /**
  * A handle to a session, which may have been started by another process or gateway. Operations are subject to the
- * agent's permissions and are recorded in the audit log.
+ * agent's permissions, and those that affect the command are recorded in the audit log.
  *
  * Methods throw `SessionNotFound` when the session was removed. Methods that need a running command throw
  * `AlreadyExited` when it has ended. Methods for terminals throw `NotOnTerminal` when the session has none.

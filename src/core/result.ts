@@ -100,6 +100,9 @@ export interface RunResult {
   warnings: string[];
   /** Likely reasons for a failure that the sandbox caused, and what to request instead. */
   hints: string[];
-  /** Why the command did not run or could not be completed. Null when it ran, whatever its exit code. */
+  /**
+   * Why the command did not run or could not be completed, or why the shell could not start a program. Null for other
+   * outcomes, whatever the exit code.
+   */
   error: { type: SallyportError["type"]; message: string; recovery: readonly Recovery[] } | null;
 }

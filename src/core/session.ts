@@ -193,7 +193,7 @@ export interface SessionInfo {
   warnings: string[];
   /** Likely reasons for a failure that the sandbox caused, and what to request instead. */
   hints: string[];
-  /** Why the command did not run or could not be completed. Null when it ran, whatever its exit code. */
+  /** Why the command did not run or could not be completed. Null for other outcomes, whatever the exit code. */
   error: { type: string; message: string; recovery: readonly Recovery[] } | null;
 }
 

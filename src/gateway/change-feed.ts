@@ -18,7 +18,7 @@ function storeOf(database: DatabaseSync): Changes {
   return store;
 }
 
-/** Options of `since`. */
+/** Options for `since`. */
 interface SinceOptions {
   /** The most log entries to read. The number of changes returned can be smaller. Default: 500. */
   limit?: number;

@@ -216,9 +216,7 @@ export class Gateway {
     return registry.store.agents().filter(({ name }) => !ownOnly || name === agent);
   }
 
-  /**
-   * Returns a session by ID, unique prefix of an ID, or name. Throws `SessionNotFound` or `AmbiguousId`.
-   */
+  /** Returns a session by ID, unique prefix of an ID, or name. Throws `SessionNotFound` or `AmbiguousId`. */
   session(reference: string): Session {
     const { registry, agent, ownOnly } = this.#context;
     return this.#session(findSession(registry.store, reference, ownOnly ? agent : undefined));
@@ -242,7 +240,7 @@ export class Gateway {
     return row ? this.#session(row) : null;
   }
 
-  /** Returns a view of the gateway that finds only the agent's own sessions and has these default permissions. */
+  /** Returns a view of the gateway that finds only the agent's own sessions and uses these default permissions. */
   scoped({ tiers: defaultPermissions = {}, approvalTimeoutMs, signal }: Scope = {}): Gateway {
     const context: GatewayContext = {
       ...this.#context,
@@ -316,8 +314,8 @@ export class Gateway {
   }
 
   /**
-   * Removes finished sessions that exceed the limits. Limits that are not given are those of the gateway. `onProgress`
-   * is called regularly with the number of sessions that are removed and that will be.
+   * Removes finished sessions that exceed the limits, which default to those of the gateway. `onProgress` is called
+   * regularly with the number of sessions removed so far and the number to remove.
    */
   async clean(
     retention: Partial<Retention> = {},
@@ -345,7 +343,7 @@ export class Gateway {
   }
 
   /**
-   * Closes the gateway and all of its views. Commands continue to run; pending calls of `run` resolve with the status
+   * Closes the gateway and all of its views. Commands continue to run; pending `run` calls resolve with the status
    * `running`. Closing it again has no effect.
    */
   close(): Promise<void> {

@@ -49,8 +49,8 @@ function retentionOf({ retention }: Settings, given: Partial<Retention> = {}): R
 }
 
 /**
- * Opens a gateway for one agent in one workspace. Several gateways, also of different processes, can share a state
- * folder.
+ * Opens a gateway for one agent in one workspace. Several gateways, in one or more processes, can share a
+ * state folder.
  *
  * Rejects with `InvalidRequest` for an unknown option, `InvalidConfiguration` for an invalid configuration, and
  * `StateUnusable` when the state folder cannot be used.

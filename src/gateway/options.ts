@@ -5,7 +5,7 @@ import type { FleetGatewayOptions } from "../core/settings.ts";
 import { nearest } from "../text/nearest.ts";
 
 /**
- * Options of `openGateway`. Unknown options are rejected.
+ * Options for `openGateway`. Unknown options are rejected.
  *
  * @example
  * ```ts
@@ -29,8 +29,8 @@ export interface GatewayOptions {
   /** The name of the agent that sessions belong to and whose settings apply. Default: `default`. */
   agent?: string;
   /**
-   * The failures that exit records survive: of processes, or also of power. `power-loss` needs a disk flush for each
-   * command. Default: the configured value, or `process`.
+   * Whether exit records survive only a crash of a process (`process`) or also a power failure (`power-loss`), which
+   * needs a disk flush for each command. Default: the configured value, or `process`.
    */
   durability?: "process" | "power-loss";
   /** Limits on the finished sessions that are kept. Default: the configured values. */

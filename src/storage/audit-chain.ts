@@ -30,7 +30,7 @@ export interface ChainReport {
   broken: { seq: number; why: string } | null;
 }
 
-/** Options of `verify`. */
+/** Options for `verify`. */
 export interface VerifyOptions {
   /** A head that was stored outside the state folder earlier. The log must still contain it. */
   anchor?: ChainHead;

@@ -202,7 +202,7 @@ function stateOf({ done_ms, lease, due_ms }: WorkRow, nowMs: number): WorkState 
 
 const LEASE_MS = 60_000;
 
-/** Options of `claim`. */
+/** Options for `claim`. */
 interface ClaimOptions {
   /** The name of the worker, for lists. */
   worker: string;
@@ -212,7 +212,7 @@ interface ClaimOptions {
   types?: readonly string[];
 }
 
-/** Options of `next`. */
+/** Options for `next`. */
 interface NextOptions extends ClaimOptions {
   /** The longest time to wait, in milliseconds. Default: no limit. */
   timeoutMs?: number;

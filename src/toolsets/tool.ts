@@ -85,7 +85,7 @@ export interface Tool {
 }
 
 /**
- * Options of `Tool.call`.
+ * Options for `Tool.call`.
  *
  * @example
  * ```ts
