@@ -37,7 +37,7 @@ export interface AuditEntry extends NewAuditEntry {
 }
 
 /**
- * Conditions for audit entries. An entry must meet all of them.
+ * A filter for audit entries. An entry must meet all conditions.
  *
  * @example
  * ```ts

@@ -133,9 +133,9 @@ export interface CommandFact {
   opaque: string | null;
   /** The parts that cannot be determined. Empty when the command is known completely. */
   unknowns: Unknown[];
-  /** The files and folders that the arguments show it to change. */
+  /** The files and folders that it changes, according to its arguments and redirections. */
   targets: Target[];
-  /** The host names that the arguments show it to connect to. */
+  /** The hosts that it connects to, according to its arguments and redirections. */
   network: string[];
   /** The paths of `targets` that are deleted. */
   deletes: string[];

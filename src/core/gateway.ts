@@ -255,7 +255,7 @@ export interface PolicyInForce {
 }
 
 /**
- * Conditions for sessions. A session must meet all of them.
+ * A filter for sessions. A session must meet all conditions.
  *
  * @example
  * ```ts
@@ -268,7 +268,7 @@ export interface ListQuery {
   status?: Status | Status[];
   /** Only sessions with running processes, including ended ones whose descendants still run. */
   live?: boolean;
-  /** The most sessions to return, newest first. Default: 50. */
+  /** The maximum number of sessions to return, newest first. Default: 50. */
   limit?: number;
   /** Only sessions of this agent. Default: all agents that the gateway can see. */
   agent?: string;
@@ -278,7 +278,7 @@ export interface ListQuery {
   text?: string;
 }
 
-/** Conditions for `gateway.sessions`. */
+/** A filter for `gateway.sessions`. */
 export interface SessionsQuery extends ListQuery {
   /** Only sessions that other gateways of the fleet have started. */
   others?: boolean;
@@ -349,7 +349,7 @@ export interface ProcessInfo {
 }
 
 /**
- * The part of a log at which `follow` starts, and how it ends.
+ * Where `follow` starts in the log, and when it ends.
  *
  * @example
  * ```ts

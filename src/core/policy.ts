@@ -97,19 +97,19 @@ export interface AllowEntry {
   args?: string;
   /** The entry applies only if the command starts in this folder or below. */
   cwd?: string;
-  /** ISO time after which the entry no longer applies. */
+  /** When the entry stops applying (ISO 8601). */
   expires?: string;
   /** The entry applies only to this agent. */
   agent?: string;
   /** A note for people. Not evaluated. */
   note?: string;
-  /** ISO time of the last use, recorded by the gateway. Not evaluated. */
+  /** The time of the last use (ISO 8601), recorded by the gateway. Not evaluated. */
   lastUsed?: string;
 }
 
 /** A rule of the configuration. See docs/policy.md. */
 export interface UserRule {
-  /** The rule id to display; default: `user-rule`. */
+  /** The rule ID to display. Default: `user-rule`. */
   id?: string;
   /** The program and first arguments of a command, in order. A list matches any one of its items. */
   prefix?: readonly (string | readonly string[])[];

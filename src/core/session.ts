@@ -212,9 +212,9 @@ export interface LogQuery {
   stream?: "stdout" | "stderr" | "merged";
   /** The byte offset to start at. Dropped bytes count. Default: 0. */
   offset?: number;
-  /** The most bytes to return. Default for `logs`: 1 MiB, at most 16 MiB. No default for `read`; `follow` ignores it. */
+  /** The maximum number of bytes to return. Default for `logs`: 1 MiB (at most 16 MiB). `follow` ignores it. */
   limit?: number;
-  /** Only the last lines, this many. */
+  /** The number of lines to return from the end. */
   tail?: number;
   /** The first line, counted from 1. A negative number counts from the end. */
   fromLine?: number;

@@ -20,7 +20,7 @@ function storeOf(database: DatabaseSync): Changes {
 
 /** Options for `since`. */
 interface SinceOptions {
-  /** The most log entries to read. The number of changes returned can be smaller. Default: 500. */
+  /** The maximum number of log entries to read. The number of changes returned can be smaller. Default: 500. */
   limit?: number;
   /** The position to stop at. Default: the latest one. */
   until?: Position | undefined;

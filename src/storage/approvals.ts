@@ -20,13 +20,13 @@ export interface ApprovalRow {
 
 type NewApprovalRow = Omit<ApprovalRow, "status" | "decisions" | "decided_ms" | "session">;
 
-/** Conditions for approvals. An approval must meet all of them. */
+/** A filter for approvals. An approval must meet all conditions. */
 export interface ApprovalQuery {
   /** Only approvals in one of these states. */
   status?: ApprovalStatus | ApprovalStatus[];
   /** Only approvals of this agent. */
   agent?: string;
-  /** The most approvals to return, newest first. Default: 50. */
+  /** The maximum number of approvals to return, newest first. Default: 50. */
   limit?: number;
 }
 
