@@ -452,7 +452,7 @@ export interface SessionHandle {
    * use now. `usage` is null when it is not known.
    */
   usage(): { usage: ResourceUsage | null; processes: ProcessInfo[] };
-  /** Removes an ended session with its logs. With `force`, kills a running one first; otherwise throws `StillRunning`. */
+  /** Removes an ended session and its logs. Throws `StillRunning`, unless `force` kills a running session first. */
   remove(options?: { force?: boolean }): Promise<void>;
 }
 

@@ -156,7 +156,7 @@ export class AuditLog {
     return (rows as unknown as AuditRow[]).map(auditEntryOf);
   }
 
-  /** Returns matching entries after `seq`, oldest first, to follow the log or to read all of it. Default limit: 1000. */
+  /** Returns matching entries after `seq`, oldest first, to follow the log or read all of it. Default limit: 1000. */
   after(seq: number, filter: AuditFilter = {}, limit: number = BATCH): AuditEntry[] {
     const { where, values } = auditConditions(filter);
     const sql = `SELECT * FROM audit WHERE ${where} AND seq > ? ORDER BY seq LIMIT ?`;
