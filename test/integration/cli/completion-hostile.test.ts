@@ -55,7 +55,11 @@ for (const [shell, args, load] of SHELLS) {
     };
     // Keys typed before the line editor reads are lost.
     const atPrompt = async () =>
-      assert.equal((await session.waitFor({ input: true, timeoutMs: 60_000 })).reason, "input", "it waits for keys");
+      assert.equal(
+        (await session.waitFor({ input: true, timeoutMs: 60_000 })).reason,
+        "input",
+        "the shell does not wait for keys",
+      );
     try {
       await atPrompt();
       await session.paste(`export PATH=${bin}:/usr/bin:/bin; ${load}; echo re""ady`, { submit: true });

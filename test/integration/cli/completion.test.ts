@@ -103,7 +103,11 @@ test("zsh completes commands, options and sessions", { skip: lacks("zsh") }, asy
   const zsh = await gateway.start({ command: "zsh", args: ["-f"], pty: true, size: { columns: 150, rows: 50 } });
   // Keys typed before the line editor reads are lost.
   const atPrompt = async () =>
-    assert.equal((await zsh.waitFor({ input: true, timeoutMs: 60_000 })).reason, "input", "it waits for keys");
+    assert.equal(
+      (await zsh.waitFor({ input: true, timeoutMs: 60_000 })).reason,
+      "input",
+      "the shell does not wait for keys",
+    );
   const type = async (text: string, shows: RegExp) => {
     await atPrompt();
     await zsh.paste(text);
