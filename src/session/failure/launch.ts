@@ -42,9 +42,13 @@ export function notFound(program: string, place: LookupContext): LaunchFailure {
   if (missing !== null) return missing;
   const word = quotedName(program);
   const recovery = suggestions(program, place);
-  recovery.push({ action: "check_path", hint: `Check that it is installed and on PATH with \`command -v ${word}\`.` });
-  if (!program.includes("/")) {
-    recovery.push({ action: "use_full_path", hint: "Use the full path of the executable." });
+  if (program.includes("/")) {
+    recovery.push({ action: "check_path", hint: `Check the path with \`ls -l ${word}\`.` });
+  } else {
+    recovery.push(
+      { action: "check_path", hint: `Check that it is installed and on PATH with \`command -v ${word}\`.` },
+      { action: "use_full_path", hint: "Use the full path of the executable." },
+    );
   }
   return { type: "CommandNotFound", message: `Command not found: ${shownName(program)}.`, recovery };
 }

@@ -124,7 +124,12 @@ const LOCAL: Record<Exclude<ErrorType, FleetType>, Example[]> = {
     },
   ],
   ApprovalPending: [async () => (await pendingApproval("git push")).error ?? assert.fail()],
-  CommandNotFound: [() => failed({ command: "tial", args: ["-f", "app.log"] })],
+  CommandNotFound: [
+    () => {
+      write("build.sh", "#!/bin/bash\nmake\n", 0o755);
+      return failed({ command: "./biuld.sh", args: [] });
+    },
+  ],
   PermissionDenied: [
     () => {
       write("deploy.sh", "#!/bin/bash\necho done\n");
