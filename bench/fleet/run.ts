@@ -22,7 +22,7 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]>
   }
 }
 
-/** Measures with one worker how long a run takes, its CPU time, and the delay of a followed log. */
+/** Measures, with one worker, the duration and CPU time of a run and the delay of a followed log. */
 async function ofOne(fleet: BenchFleet, quick: boolean): Promise<BenchResult[]> {
   const here = await benchGateway();
   const there = await fleet.gateway();
@@ -91,9 +91,9 @@ async function ofMany(fleet: BenchFleet, quick: boolean): Promise<BenchResult[]>
       if (workers === 1) single = perSecond;
       const share = perSecond / (single * workers);
       results.push({
-        name: `commands of ${SLEEP_MS} ms with ${workers} worker${workers === 1 ? "" : "s"} of ${SLOTS} slots`,
+        name: `${SLEEP_MS} ms commands on ${workers} worker${workers === 1 ? "" : "s"} with ${SLOTS} slots each`,
         ours: perSecond,
-        peer: workers === 1 ? "limit of the slots" : `${workers} x one worker`,
+        peer: workers === 1 ? "theoretical limit" : `${workers} x one worker`,
         peerValue: workers === 1 ? (1000 / SLEEP_MS) * SLOTS : single * workers,
         unit: "/s",
         ratio: workers === 1 ? perSecond / ((1000 / SLEEP_MS) * SLOTS) : share,

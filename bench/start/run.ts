@@ -7,7 +7,7 @@ import type { BenchResult } from "../result.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/** The installed, bundled command line. */
+/** Bundles and installs the CLI, and returns the path of its entry point. */
 function install(folder: string): string {
   mkdirSync(join(folder, "package/bin"), { recursive: true });
   for (const file of ["package.json", "bin/sallyport.js"])
@@ -17,7 +17,7 @@ function install(folder: string): string {
   return join(folder, "package/bin/sallyport.js");
 }
 
-/** Measures a command line from process start to exit, as a person at a shell waits for it. */
+/** Measures the time from process start to exit of CLI commands, which is how long a person at a shell waits. */
 export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]> {
   const folder = mkdtempSync(join(tmpdir(), "sallyport-bench-"));
   const state = join(folder, "state");

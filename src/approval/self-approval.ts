@@ -4,7 +4,8 @@
  *
  * A process can unset an environment variable and leave its terminal or process group, but it cannot change its
  * ancestors. A keeper is the subreaper of its command, so a process that forks twice and calls setsid is reparented to
- * the keeper, which remains an ancestor. If the chain cannot be followed the result is "unknown", which counts as yes.
+ * the keeper, which remains an ancestor. If the chain cannot be followed, the result is "unknown", and the process may
+ * not approve anything.
  *
  * A portable keeper is not a subreaper: its reparented descendants are recognized only by an environment variable,
  * which they can unset (docs/portable.md).
@@ -36,7 +37,7 @@ function searchAncestors(): Ancestry {
   try {
     // A different file system mounted over /proc could contain anything.
     if (statfsSync("/proc").type !== PROC_MAGIC) return "unknown";
-    // Not process.pid: /proc may belong to another PID namespace, where that number is a different process.
+    // process.pid cannot be used: /proc may belong to another PID namespace, where that PID is a different process.
     let pid = parentOf("self");
     for (let level = 0; level < MAX_DEPTH; level++) {
       if (pid === 0) return "none";
@@ -54,7 +55,7 @@ function parentOf(pid: number | "self"): number {
   // The process name in parentheses can itself contain parentheses and spaces.
   const [, parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const own = Number.parseInt(stat, 10);
-  if (!parent || (pid !== "self" && own !== pid)) throw new Error(`/proc/${pid}/stat is not about process ${pid}`);
+  if (!parent || (pid !== "self" && own !== pid)) throw new Error(`/proc/${pid}/stat does not describe process ${pid}`);
   return Number(parent);
 }
 

@@ -19,8 +19,8 @@ export interface OptionGroup {
 }
 
 /**
- * Returns the options of a command by group, the global options last. A global option that the command describes itself
- * counts as one of the command's own.
+ * Returns the options of a command by group, the global options last. A global option for which the command has its own
+ * help text is listed with the command's options.
  */
 export function optionGroups({ options, help = {}, groups = {} }: Command): OptionGroup[] {
   const isOwn = ([name]: [string, unknown]) => name in options || name in help;

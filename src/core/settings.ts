@@ -28,7 +28,7 @@ export interface FleetGatewayOptions extends FleetOptions {
   claimWithinMs?: number | undefined;
 }
 
-/** The values of settings in sallyport.json. Separate from the schema, which few files need. */
+/** The allowed values of settings in sallyport.json. They are not part of the schema, which few files need. */
 export const SECURITY = ["deny", "allowlist", "full"] as const;
 export const ASK = ["off", "on-miss", "always"] as const;
 export const SANDBOX = ["off", "workspace-write", "read-only", "isolated"] as const;
@@ -50,7 +50,7 @@ export type Operation = OneOf<typeof OPERATIONS>;
 export type Toolset = OneOf<typeof TOOLSETS>;
 type Sandbox = OneOf<typeof SANDBOX>;
 
-/** The effective settings of one agent after all files are merged. Complete, so that no other code applies defaults. */
+/** The effective settings of one agent after all files are merged. Every field is set, so no other code has defaults. */
 export interface Settings {
   security: OneOf<typeof SECURITY>;
   ask: OneOf<typeof ASK>;
@@ -65,7 +65,7 @@ export interface Settings {
   scope: OneOf<typeof SCOPE>;
   rules: readonly UserRule[];
   allowlist: readonly AllowEntry[];
-  /** Null for all built-in ones. */
+  /** The safe programs; null for all built-in ones. */
   safeBins: readonly string[] | null;
   allowDenied: readonly string[];
   env: { pass: readonly string[]; block: readonly string[] };
@@ -134,12 +134,12 @@ export const DEFAULTS: Settings = {
 export interface FleetOptions {
   /** One or more servers of a cluster, such as `nats://10.0.0.1:4222`. */
   servers: string | readonly string[];
-  /** The name of the fleet, because several fleets can share servers. Default: `main`. */
+  /** The name of the fleet, which distinguishes it from other fleets on the same servers. Default: `main`. */
   name?: string | undefined;
   /** The name of this gateway or worker. Default: the host name. */
   as?: string | undefined;
   /** The path of a file with an nkey seed, or with a user JWT and its seed (`.creds`). */
   credentials?: string | undefined;
-  /** The paths of TLS files. TLS is required if this is set, even to `{}`. */
+  /** The paths of the certificate and key files. TLS is required if this is set, even to `{}`. */
   tls?: { ca?: string | undefined; cert?: string | undefined; key?: string | undefined } | undefined;
 }

@@ -41,7 +41,7 @@ type Authorized = Authorization & { go: true };
 
 const BY_OPERATOR: Authorized = { go: true, approval: null, grants: [] };
 
-/** How often a command that changes between approval and launch is planned and submitted for approval again. */
+/** How many times a command that changes between approval and launch is planned and submitted for approval again. */
 const MOST_CHANGES = 3;
 
 /** Error types that are recorded and returned as refusals. Any other error is thrown. */
@@ -54,7 +54,7 @@ const REFUSALS = new Set([
 ]);
 
 /**
- * The only code that starts commands (invariant 1). Every surface ends up here.
+ * The only code that starts commands (invariant 1). Every surface calls it.
  *
  * 1. validate   the request against its schema (validate.ts)
  * 2. plan       workspace, environment, limits, sandbox profile: plain data (plan.ts)
@@ -163,7 +163,7 @@ async function recordAndLaunch(
   }
 }
 
-/** Returns what a worker needs to plan and decide the run again. Undefined when the command runs on this machine. */
+/** Returns the data with which a worker plans and checks the run again. Undefined when commands run on this machine. */
 function originOf(
   context: GatewayContext,
   run: PlannedRun,

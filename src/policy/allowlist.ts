@@ -24,7 +24,7 @@ function entryAllows(entry: AllowEntry, fact: CommandFact, { now, agent }: Allow
 function isMeant({ pattern }: AllowEntry, { executable }: CommandFact): boolean {
   if (pattern.includes("/"))
     return executable.resolved !== null && matchesGlob(pattern, executable.resolved, { segments: true });
-  // A name without a slash matches only programs found on PATH: `./git` and `/tmp/git` do not match `git`.
+  // A pattern without a slash matches only builtins and programs found on PATH: `git` does not match `./git`.
   const byPath = executable.written !== null && !executable.written.includes("/");
   return (
     byPath &&

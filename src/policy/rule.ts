@@ -3,7 +3,7 @@ import type { CommandFact, Span } from "../core/facts.ts";
 import { basename } from "../shell/path.ts";
 
 export interface Rule {
-  /** Stable identifier, shown in messages and used in `permits`. */
+  /** Stable identifier, shown in messages and used in the setting `allowDenied`. */
   id: string;
   /**
    * `blocked` cannot be overridden (invariant 3). The operator can turn `deny` into `ask` by naming the rule in the

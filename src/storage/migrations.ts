@@ -1,5 +1,5 @@
 /**
- * Each entry migrates the database from the version of its index to the next. Never change the SQL of a released one.
+ * The entry at index N migrates the database from version N to N + 1. Never change the statements of a released entry.
  */
 export const MIGRATIONS: readonly string[] = [
   `
@@ -24,7 +24,7 @@ export const MIGRATIONS: readonly string[] = [
     lingering   INTEGER NOT NULL DEFAULT 0,
     bytes       INTEGER NOT NULL DEFAULT 0, -- on disk, for retention
     record      TEXT,                      -- the exit record, JSON
-    sandbox     TEXT,                      -- JSON: the sandbox snapshot; NULL when it was refused earlier
+    sandbox     TEXT,                      -- JSON: the sandbox snapshot; NULL if refused before it was planned
     warnings    TEXT NOT NULL DEFAULT '[]',
     hints       TEXT NOT NULL DEFAULT '[]',
     error       TEXT                       -- JSON
@@ -55,7 +55,7 @@ export const MIGRATIONS: readonly string[] = [
   );
   INSERT INTO audit_head VALUES (1, 0, '');
 
-  -- The work queue: items to be done once by one worker, mainly exit callbacks.
+  -- The work queue: items that one consumer processes once, mainly exit callbacks.
   CREATE TABLE work (
     id          INTEGER PRIMARY KEY AUTOINCREMENT,
     key         TEXT NOT NULL UNIQUE,      -- prevents duplicates
@@ -65,9 +65,9 @@ export const MIGRATIONS: readonly string[] = [
     created_ms  INTEGER NOT NULL,
     due_ms      INTEGER NOT NULL,          -- earliest time of a claim; also the end of a lease
     attempts    INTEGER NOT NULL DEFAULT 0,
-    lease       TEXT,                      -- unguessable token of the worker that claimed it
-    worker      TEXT,                      -- name of the worker that claimed it
-    note        TEXT,                      -- reason of the last retry
+    lease       TEXT,                      -- unguessable token of the consumer that claimed it
+    worker      TEXT,                      -- name of the consumer that claimed it
+    note        TEXT,                      -- reason for the last retry
     done_ms     INTEGER
   );
   CREATE INDEX work_due ON work (priority, id) WHERE done_ms IS NULL;
@@ -180,7 +180,7 @@ export const MIGRATIONS: readonly string[] = [
     name         TEXT NOT NULL,
     role         TEXT NOT NULL,
     agent        TEXT NOT NULL,
-    token        TEXT,                     -- the token used, which also ends the sign-in; NULL for a link
+    token        TEXT,                     -- the token used, whose end also ends the sign-in; NULL for a link
     created_ms   INTEGER NOT NULL,
     expires_ms   INTEGER NOT NULL
   ) WITHOUT ROWID;

@@ -5,7 +5,8 @@ const FEW = 8;
 let done = 0;
 
 /**
- * Returns the SHA-256 of a text in hex. A command line needs two or three, fewer than loading `node:crypto` is worth.
+ * Returns the SHA-256 of a text in hex. A CLI process computes two or three hashes, too few to justify loading
+ * `node:crypto`.
  */
 export function sha256(text: string): string {
   if (done >= FEW) return hash("sha256", text);

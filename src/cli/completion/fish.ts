@@ -17,7 +17,8 @@ export function fishCompletion({ options, commands }: Completions): string {
     if (words.length > 0) out.push(`complete -c sallyport ${within} -a ${quoted(words.join(" "))}`);
     if (live) {
       const { command, columns } = LIVE[live];
-      // Fish takes each line of a command substitution as one word, unexpanded. Nothing is called to complete an option.
+      // Fish takes each line of a command substitution as one word and does not expand it. The command is not run when
+      // the word to complete is an option.
       const ask = `${command} 2>/dev/null </dev/null | cut -f${columns} | string split \\t`;
       const words = `(string match -q -- '-*' (commandline -ct); or ${ask})`;
       out.push(`complete -c sallyport ${within} -a ${quoted(words)}`);

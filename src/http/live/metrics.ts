@@ -18,7 +18,7 @@ interface OpenCounts {
 /** `GET /metrics`. Nothing is collected between scrapes except request counts. */
 export function metricsOperation(service: Service, open: OpenCounts): Operation & { stop(): void } {
   const counts = new AuditCounts(service.gateway);
-  // Enabled by the first scrape: a service that is not monitored is not woken up for it.
+  // The first scrape enables the timer, so that a service that is not monitored is not woken up by it.
   const delay = monitorEventLoopDelay({ resolution: 20 });
   const asked = operation({
     method: "GET",
@@ -65,7 +65,7 @@ function processMetrics(delayNs: number): Metric[] {
   const { rss, heapUsed } = process.memoryUsage();
   const started = Date.now() / 1000 - process.uptime();
   return [
-    counter("process_cpu_seconds_total", "CPU time of the service, without commands.", (user + system) / 1e6),
+    counter("process_cpu_seconds_total", "CPU time of the service, excluding commands.", (user + system) / 1e6),
     gauge("process_resident_memory_bytes", "Resident memory of the service.", rss),
     gauge("process_start_time_seconds", "Start time of the service, in seconds since the epoch.", started),
     gauge("nodejs_heap_used_bytes", "Heap memory in use.", heapUsed),
@@ -78,12 +78,13 @@ function processMetrics(delayNs: number): Metric[] {
 }
 
 const BATCH = 500;
-/** Entries read per scrape; the rest is counted with the next one. */
+/** The maximum number of entries read per scrape. The next scrape counts the rest. */
 const MAX_PER_SCRAPE = 100_000;
 const COMMAND_SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 30, 120, 600, 3600];
 
 /**
- * Counts commands and approvals since the service started. Read from the audit log, which has those of every gateway.
+ * Counts commands and approvals since the service started. It reads the audit log, which includes those of every
+ * gateway on the state folder.
  */
 class AuditCounts {
   readonly #gateway: Gateway;

@@ -116,7 +116,7 @@ export function outputNotifier(execution: Execution | null): OutputNotifier & { 
       if (!grew && !ended) {
         await new Promise<void>((resolve) => {
           const done = () => {
-            signal?.removeEventListener("abort", done); // Otherwise every piece of a long log would leave a listener.
+            signal?.removeEventListener("abort", done); // Otherwise every piece of a long log would leak a listener.
             resolve();
           };
           notifier = done;

@@ -50,7 +50,7 @@ export const SHELLS = [
 /** Shells whose language is analyzed. */
 const BASH_LIKE = new Set(["sh", "bash", "dash", "ash", "rbash"]);
 
-/** Syntax that other shells than bash read differently, such as `$'…'` and `&>`. */
+/** Syntax that shells other than bash parse differently, such as `$'…'` and `&>`. */
 const BASHISM =
   /\$'|\$"|\[\[|(?<!\$)\(\(|[<>]\(|<<<|&>|\|&|\$\[|=\(|;&|\{\w+\}[<>]|\bfunction\s|\{[^{}\s]*(?:,|\.\.)[^{}\s]*\}|\$\{\w+[/^,@[:!]/;
 
@@ -59,7 +59,7 @@ const ONE_DASH = /^-(?:posix|norc|noprofile|login|rcfile|init-file|restricted|ve
 
 export function shell(call: Call, run: Runner): void {
   const posix = call.argv.some((field) => /^--?posix$/.test(field.value ?? ""));
-  if (posix) markCommandUnknown(call, call.fact.span, "bash reads some text differently in POSIX mode");
+  if (posix) markCommandUnknown(call, call.fact.span, "bash parses some syntax differently in POSIX mode");
   const argv = call.argv.map((field) => {
     const text = field.value ?? "";
     if (ONE_DASH.test(text)) return { ...field, value: `-${text}`, prefix: `-${text}` };
@@ -75,11 +75,11 @@ export function shell(call: Call, run: Runner): void {
     const text = (field.value ?? field.prefix).replace(/^(-[a-z]*)[csi]+/, "$1");
     const flags = /^[-+][A-Za-z]/.test(text) && !ONE_DASH.test(text);
     if (flags && !isHarmlessFlags(text))
-      markCommandUnknown(call, field.span, "an option of the shell changes how it reads the text");
+      markCommandUnknown(call, field.span, "a shell option changes how the text is parsed");
   }
   for (const value of optionValues(options, "o", "O")) {
     if (!isHarmlessOption(value.value ?? ""))
-      markCommandUnknown(call, value.span, "an option of the shell changes how it reads the text");
+      markCommandUnknown(call, value.span, "a shell option changes how the text is parsed");
   }
   if (!BASH_LIKE.has(call.name)) markCommandUnknown(call, call.fact.span, `code for \`${call.name}\` is not analyzed`);
   if (hasOption(options, "i", "interactive"))
@@ -91,7 +91,7 @@ export function shell(call: Call, run: Runner): void {
   const [first, ...args] = options.operands;
   const code = hasOption(options, "c") ? first?.value : call.stdin.kind === "text" ? call.stdin.text : null;
   if (call.name !== "bash" && call.name !== "rbash" && code && BASHISM.test(code.replace(/\$\{\w+:[-=?+]/g, ""))) {
-    markCommandUnknown(call, call.fact.span, `\`${call.name}\` may read this text differently from bash`);
+    markCommandUnknown(call, call.fact.span, `\`${call.name}\` may parse this text differently from bash`);
   }
   const long = options.list.find((option) => option.name === "command");
   if (long?.value) run.text(call, long.value);

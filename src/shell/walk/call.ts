@@ -43,7 +43,7 @@ export interface InnerOptions {
   inShell?: boolean;
 }
 
-/** Functions that run inner commands. They are passed as an argument, so that models need not import run.ts. */
+/** Functions that analyze inner commands. They are passed as an argument, so that models need not import run.ts. */
 export interface Runner {
   argv(call: Call, argv: Field[], options?: InnerOptions): void;
   text(
@@ -121,7 +121,7 @@ function addTarget(call: Call, found: Target): void {
   const { workspace, home } = call.walk.context;
   const real = realPathOf(call.walk, found.path);
   if (real === null || real === found.path) return;
-  // If the workspace or home directory is itself reached through a link, the path is given relative to it.
+  // The workspace or home directory may itself be a link. Paths inside it are recorded under its name, not its target.
   for (const folder of [workspace, home]) {
     const base = realPathOf(call.walk, folder) ?? folder;
     if (!isInside(real, base) || base === "/") continue;
@@ -134,7 +134,7 @@ function addTarget(call: Call, found: Target): void {
 
 function realPathOf(walk: Walk, path: string): string | null {
   const { links, context } = walk;
-  // The kernel accepts no longer path, so there is no link to resolve.
+  // The kernel rejects longer paths, so there is no link to resolve.
   if (path.length > 4096) return null;
   const known = links.get(path);
   if (known !== undefined) return known;

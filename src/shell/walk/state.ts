@@ -1,4 +1,4 @@
-/** The known variables, working directory and standard input at one point of the text. */
+/** The known variables, working directory and standard input at one point in the text. */
 import type { Span, Unknown } from "../../core/facts.ts";
 import type { Field } from "../expand/field.ts";
 import type { SyntaxNode } from "../parse.ts";
@@ -66,11 +66,11 @@ export interface State {
   cwd: string | null;
   previousCwd: string | null;
   /**
-   * Directories in which the shell would still be if an earlier `cd` failed. Empty while each `cd` was checked with
-   * `&&` or `set -e`.
+   * Directories in which the shell would still be if an earlier `cd` failed. Empty as long as every `cd` so far was
+   * checked with `&&` or `set -e`.
    */
   fallbacks: readonly string[];
-  /** Whether `set -e` is on, so that a failed command ends the text. */
+  /** Whether `set -e` is on, so that the shell exits when a command fails. */
   stopsOnError: boolean;
   directoryStack: (string | null)[];
   stdin: StreamContent;

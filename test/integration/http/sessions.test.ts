@@ -52,7 +52,7 @@ test("a foreground command returns its output", async () => {
   assert.equal(details.approval, null);
 });
 
-test("a blocked command returns a normal response", async () => {
+test("a blocked command returns a 2xx response with status `blocked`", async () => {
   const result = await ask<Info & { error: { type: string } }>("run", "/v1/sessions", {
     body: { command: "shutdown now" },
   });
@@ -70,7 +70,7 @@ test("a command is stopped when its client disconnects", async () => {
   const leave = new AbortController();
   const waiting = service.ask("operator", "/v1/sessions", { body: { command: "sleep 61" }, signal: leave.signal });
   const running = () => service.gateway.list({ live: true, text: "sleep 61" });
-  await until("it runs", () => running().length === 1);
+  await until("the command runs", () => running().length === 1);
   const [{ id } = { id: "" }] = running();
   leave.abort();
   await assert.rejects(waiting);
@@ -123,7 +123,7 @@ test("reads logs by offset, by line and as bytes", async () => {
   assert.deepEqual([...bytes.subarray(-2)], [255, 254]);
 });
 
-test("searches a log in steps, and no pattern blocks the service", async () => {
+test("searches a log page by page, and rejects a pattern that takes too long", async () => {
   const { id } = await start(
     'for i in $(seq 1 3000); do echo "row $i ä"; done; echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!',
   );
@@ -199,7 +199,7 @@ test("sends input, keys and pastes, resizes, and reads the screen and the record
   assert.equal((await service.ask("operator", `/v1/sessions/${tty.id}`)).status, 404);
 });
 
-test("returns the verdict on a command, also for each mode", async () => {
+test("returns the verdict on a command, for the current mode and for every mode", async () => {
   const verdict = await ask<{ verdict: string; modes: { security: string; ask: string; verdict: string }[] }>(
     "check",
     "/v1/check",

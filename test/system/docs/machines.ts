@@ -43,7 +43,7 @@ export class Machines {
     symlinkSync(join(ROOT, "node_modules/.bin/mcp-inspector"), join(this.#bin, "mcp-inspector"));
   }
 
-  /** Runs a step. Returns its output when it differs from the one that the page shows, otherwise null. */
+  /** Runs a step. Returns its output if it differs from the output on the page, otherwise null. */
   async mismatch(step: Step): Promise<string | null> {
     const here = { ...step, command: await this.#withLocalAddresses(step.command) };
     const end = Date.now() + LIMIT_MS;
@@ -129,7 +129,7 @@ export class Machines {
   }
 }
 
-/** Reports whether a step succeeded: with the output that the page shows or, when it shows none, without an error. */
+/** Reports whether a step printed the output on the page or, when the page shows none, ran without an error. */
 function isExpected({ expected, onTerminal }: Step, { output, code }: Outcome): boolean {
   if (expected === null) return code === 0;
   return expected.trim() === "" ? !/^sallyport: /m.test(output) : answers(output, expected, onTerminal);

@@ -11,7 +11,7 @@ import { openGateway } from "../../../src/gateway/open.ts";
 import { UNHINDERED } from "../../fixtures/gateway.ts";
 import { killAndWait } from "../../fixtures/processes.ts";
 
-test("killing gateways, zygotes and keepers under load loses and repeats nothing", async () => {
+test("killing gateways, zygotes and keepers under load loses no session and runs no command twice", async () => {
   const report = await soak({ seconds: 8, seed: 20_261, gateways: 2 });
   assert.deepEqual(report.findings, []);
   assert.ok(report.sessions > 0 && report.auditEntries > report.sessions);

@@ -26,7 +26,7 @@ function isCurrent(): boolean {
   return sources().every((path) => statSync(path).mtimeMs <= builtMs);
 }
 
-/** The console also imports from these folders of src/. */
+/** Returns the source files of the console, including those that it imports from src/. */
 function sources(): string[] {
   const folders = ["web", "src/core", "src/text", "src/shell", "src/session/terminal", "src/policy"];
   return folders.flatMap((folder) =>

@@ -10,7 +10,7 @@ import { ApprovalFixture } from "../../fixtures/approvals.ts";
 const fixture = new ApprovalFixture();
 after(() => fixture.remove());
 
-/** A lookup in which every program exists and links resolve as the tests specify. */
+/** Analyzes a command with a lookup in which every program except `missing` exists. */
 function facts(command: string): Analysis {
   const links: Record<string, string> = { tool: "/usr/bin/python3.12", vi: "/usr/bin/vim.basic", awk: "/usr/bin/mawk" };
   const which = (name: string, cwd: string | null) => {

@@ -17,7 +17,7 @@ function refused(work: () => unknown): SallyportError {
     assert.ok(error.recovery.length > 0);
     return error;
   }
-  assert.fail("it was taken");
+  assert.fail("the configuration was accepted");
 }
 
 test("without files the defaults apply", (t) => {
@@ -202,7 +202,7 @@ test("warns about a workspace that contains the operator file", (t) => {
   assert.match(fixture.load({ workspace: fixture.folder }).warnings[0] ?? "", /is inside the workspace/);
 });
 
-test("finds the operator file as the XDG specification says", () => {
+test("finds the operator file according to the XDG specification", () => {
   assert.equal(operatorConfigPath({ XDG_CONFIG_HOME: "/x", HOME: "/h" }), "/x/sallyport/sallyport.json");
   assert.equal(operatorConfigPath({ HOME: "/h" }), "/h/.config/sallyport/sallyport.json");
   // A relative path would be resolved inside the workspace.

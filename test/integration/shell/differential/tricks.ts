@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 
 /**
  * Known ways to make bash run a command that the text does not plainly show, or to pass arguments that are hard to
- * determine, with NAME for a stand-in. They are kept as lines of shell, because quoting them for TypeScript would
- * obscure them.
+ * determine. NAME is replaced with the name of a stand-in program. The file has lines of shell, because quoting them
+ * for TypeScript would obscure them.
  */
 export const tricks: readonly string[] = lines("tricks.txt");
 

@@ -3,7 +3,7 @@ import type { CommandFact } from "../../../../src/core/facts.ts";
 import { Prose } from "../../ui/prose.tsx";
 import { Shown } from "../../ui/shown.tsx";
 
-const EFFECTS = { delete: "deletes", write: "writes", mode: "changes mode of" };
+const EFFECTS = { delete: "deletes", write: "writes", mode: "changes the mode of" };
 
 /** Every command found in the text, including those inside wrappers such as `sudo` or `sh -c`. */
 export function FoundCommands(props: { commands: readonly CommandFact[] }) {

@@ -7,7 +7,7 @@ import { afterSgr, type Pen } from "./sgr.ts";
 export interface Run {
   text: string;
   pen: Pen;
-  /** Whether `text` stands for invisible or control characters that were written out. */
+  /** Whether `text` is the visible form of invisible or control characters. */
   hidden: boolean;
 }
 
@@ -24,8 +24,8 @@ export interface Rendering {
 }
 
 /**
- * Renders a line of output. Colours are applied; other escape sequences are removed or, with `raw`, written out. A line
- * that was overwritten with carriage returns shows its last state and the number of earlier ones.
+ * Renders a line of output. Colours are applied; other escape sequences are removed or, with `raw`, made visible. For a
+ * line that was overwritten with carriage returns, shows the last state and the number of earlier ones.
  */
 export function renderLine(line: string, pen: Pen, raw: boolean): Rendering {
   const runs: Run[] = [];
@@ -44,7 +44,8 @@ export function renderLine(line: string, pen: Pen, raw: boolean): Rendering {
 }
 
 /**
- * Yields complete escape sequences, with the parameters of SGR sequences. The only 8-bit introducer is CSI (U+009B).
+ * Yields complete escape sequences, with the parameters of SGR sequences. CSI (U+009B) is the only 8-bit introducer
+ * that is recognized.
  */
 function* sequencesOf(text: string): Generator<{ start: number; end: number; sgr: string | null }> {
   BEGINNING.lastIndex = 0;

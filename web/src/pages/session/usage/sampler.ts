@@ -4,7 +4,7 @@ import type { ResourceUsage } from "../../../../../src/core/result.ts";
 import { get } from "../../../api/client.ts";
 
 const EVERY_MS = 1000;
-/** Samples kept: 30 minutes. */
+/** The number of samples kept, enough for 30 minutes. */
 const MOST = 1800;
 
 export interface Sample {
@@ -40,7 +40,7 @@ export function createSampler(id: string, live: () => boolean): Sampler {
     const answer = await get<UsageAnswer>(`/v1/sessions/${encodeURIComponent(id)}/usage`).catch(() => null);
     if (gone) return;
     if (answer) note(answer);
-    // Polls after the end, too, until no process is left, to get the final figures.
+    // Polling continues after the session has ended until no process is left, to get the final figures.
     if (live()) timer = window.setTimeout(() => void poll(), EVERY_MS);
     else if (answer && answer.processes.length > 0) timer = window.setTimeout(() => void poll(), EVERY_MS);
   }
