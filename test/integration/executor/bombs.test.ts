@@ -15,7 +15,7 @@ after(() => fixture.close());
 const bomb = compile("bomb");
 const MIB = 1 << 20;
 
-/** Lets a bomb off beside a session that goes on, and afterwards nothing is left and everything works. */
+/** Runs a bomb beside another session, and asserts that it leaves nothing behind and that the other one still works. */
 async function survive(request: RunRequest, through = gateway): Promise<RunResult> {
   const beside = await through.start({ command: "cat", args: [], stdin: "open" });
   const result = await through.run({ timeoutMs: 60_000, ...request });
@@ -40,19 +40,19 @@ function assertEnded(result: RunResult, limit: string, value: RegExp): void {
 }
 
 for (const kind of ["fork", "sessions", "threads"]) {
-  test(`a bomb of ${kind} ends at the limit of processes somebody named`, async () => {
+  test(`a bomb (${kind}) is ended at the requested process limit`, async () => {
     const result = await survive({ command: bomb, args: [kind], limits: { processes: 64 } });
     assertEnded(result, "process", /64 processes and threads/);
   });
 
-  test(`a bomb of ${kind} ends at the limit that every command has`, async (t) => {
+  test(`a bomb (${kind}) is ended at the default process limit`, async (t) => {
     const other = await fixture.open({ policy: { scope: "anywhere" } });
     t.after(() => other.close());
     assertEnded(await survive({ command: bomb, args: [kind] }, other), "process", /2048 processes and threads/);
   });
 }
 
-test("a bomb of memory ends at its limit, and so does the shell around it", async () => {
+test("a memory bomb is ended at its limit, together with its shell", async () => {
   const limits = { memoryBytes: 64 * MIB };
   assertEnded(await survive({ command: bomb, args: ["memory"], limits }), "memory", /64 MiB/);
   const inShell = await survive({ command: `${bomb} memory; echo never; sleep 60`, limits });
@@ -61,7 +61,7 @@ test("a bomb of memory ends at its limit, and so does the shell around it", asyn
   assert.ok(usage > 32 * MIB && usage < 128 * MIB, `${usage} bytes at its peak`);
 });
 
-test("memory is counted for all of a tree together", async () => {
+test("the memory limit applies to the whole tree", async () => {
   const hold = (file: string) => `${bomb} hold 40 ${file}`;
   const never = fixture.path("never");
   const limits = { memoryBytes: 64 * MIB };
@@ -70,7 +70,7 @@ test("memory is counted for all of a tree together", async () => {
   assert.deepEqual([alone.status, alone.exitCode], ["completed", 0]);
 });
 
-test("a bomb of files ends at what it may write in all", async (t) => {
+test("a file bomb is ended at the disk limit", async (t) => {
   const TMPFS = 0x01021994;
   if (statfsSync(fixture.workspace).type === TMPFS) return t.skip("the kernel does not count what goes to a tmpfs");
   const other = await fixture.open({ policy: { scope: "anywhere", limits: { diskBytes: 8 * MIB } } });
@@ -85,7 +85,7 @@ test("a bomb of files ends at what it may write in all", async (t) => {
   assert.deepEqual([modest.status, modest.exitCode], ["completed", 0]);
 });
 
-test("one file too long ends a command with that reason", async (t) => {
+test("a file that exceeds the size limit ends the command with that reason", async (t) => {
   const other = await fixture.open({ policy: { scope: "anywhere", limits: { fileSize: MIB } } });
   t.after(() => other.close());
   for (const command of ["exec head -c 3000000 /dev/zero > big", "head -c 3000000 /dev/zero > big; exit $?"]) {
@@ -93,7 +93,7 @@ test("one file too long ends a command with that reason", async (t) => {
   }
 });
 
-test("a bomb of descriptors takes its own and nobody else's", async (t) => {
+test("a descriptor bomb uses up only its own descriptors", async (t) => {
   const other = await fixture.open({ policy: { scope: "anywhere", limits: { openFiles: 200 } } });
   t.after(() => other.close());
   const result = await survive({ command: bomb, args: ["descriptors"] }, other);

@@ -12,18 +12,18 @@ after(() => fixture.close());
 
 const STUBBORN = `trap 'echo asked' TERM; echo up; while :; do sleep 0.02; done`;
 
-/** Without what bash says of its `sleep`, which is asked as well. */
+/** Returns the output without bash's messages about its `sleep`, which gets the signal too. */
 async function said(session: Session): Promise<string> {
   return (await session.logs({ stream: "stdout" })).text;
 }
 
-/** Only then has it set its trap, and a deadline or a signal finds what the test is about. */
+/** Waits until the command has set its trap. */
 async function up(session: Session): Promise<Session> {
   await until("it is up", async () => (await session.logs()).text.includes("up\n"));
   return session;
 }
 
-test("a deadline asks with SIGTERM first", async () => {
+test("a deadline sends SIGTERM first", async () => {
   const result = await gateway.run({ command: "exec sleep 60", timeoutMs: 100 });
   assert.deepEqual(
     [result.status, result.timedOut, result.exitCode, result.signal],
@@ -32,25 +32,25 @@ test("a deadline asks with SIGTERM first", async () => {
   assert.ok(result.durationMs >= 100, `${result.durationMs} ms`);
 });
 
-test("what does not listen is killed after the grace", async () => {
-  // Long enough to be heard of, however busy the machine is.
+test("a command that ignores SIGTERM is killed after the grace period", async () => {
+  // Long enough to be reliable on a busy machine.
   const session = await up(await gateway.start({ command: STUBBORN, graceMs: 1500 }));
   const before = Date.now();
   await session.extend(200);
   const info = await session.wait();
   assert.deepEqual([info.status, info.signal], ["timed_out", "SIGKILL"]);
   assert.match(await said(session), /^up\n(asked\n)+$/);
-  assert.ok(Date.now() - before >= 1690, "both were waited for");
+  assert.ok(Date.now() - before >= 1690, "the deadline and the grace period have passed");
 });
 
-test("with a grace of 0 it is killed at once", async () => {
+test("a grace period of 0 kills the command at once", async () => {
   const session = await up(await gateway.start({ command: STUBBORN, graceMs: 0 }));
   await session.extend(50);
   const info = await session.wait();
   assert.deepEqual([info.status, info.signal, await said(session)], ["timed_out", "SIGKILL", "up\n"]);
 });
 
-test("a command that ends in its grace has still timed out, with its own exit code", async () => {
+test("a command that exits in its grace period has timed out, with its own exit code", async () => {
   const command = `trap 'echo saved; exit 9' TERM; echo up; while :; do sleep 0.02; done`;
   const session = await up(await gateway.start({ command, graceMs: 30_000 }));
   await session.extend(50);
@@ -58,30 +58,30 @@ test("a command that ends in its grace has still timed out, with its own exit co
   assert.deepEqual([info.status, info.exitCode, await said(session)], ["timed_out", 9, "up\nsaved\n"]);
 });
 
-test("a deadline of 0 is none", async () => {
+test("a deadline of 0 means no deadline", async () => {
   const result = await gateway.run({ command: "sleep 0.2; echo done", timeoutMs: 0 });
   assert.deepEqual([result.status, result.stdout], ["completed", "done\n"]);
 });
 
-test("a deadline can be moved, or lifted, while the command runs", async () => {
+test("a deadline can be extended or removed while the command runs", async () => {
   // Both outlive the deadline that they were started with, which must not have passed before it is changed.
   const request = { command: "sleep 4.2; echo done", timeoutMs: 4000 };
   const [moved, lifted] = await Promise.all([gateway.start(request), gateway.start(request)]);
   await Promise.all([moved.extend(60_000), lifted.extend(0)]);
-  assert.ok(moved.info().timeoutMs >= 60_000, "what is shown is the deadline in force");
+  assert.ok(moved.info().timeoutMs >= 60_000, "the session shows the current deadline");
   assert.equal(lifted.info().timeoutMs, 0);
   for (const session of [moved, lifted]) {
     assert.deepEqual([(await session.wait()).status, (await session.logs()).text], ["completed", "done\n"]);
   }
 });
 
-test("a deadline can be brought forward, or given to a command that had none", async () => {
+test("a deadline can be shortened, or set for a command without one", async () => {
   const session = await gateway.start({ command: "sleep 60" });
   await session.extend(50);
   assert.equal((await session.wait()).status, "timed_out");
 });
 
-test("a deadline that has passed cannot be moved any more", async () => {
+test("a deadline that has passed cannot be changed", async () => {
   const session = await up(await gateway.start({ command: STUBBORN, graceMs: 1500 }));
   await session.extend(50);
   await until("it was asked to end", async () => (await session.logs()).text.includes("asked"));
@@ -91,14 +91,14 @@ test("a deadline that has passed cannot be moved any more", async () => {
 });
 
 for (const wrong of [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, Number.MAX_SAFE_INTEGER, "5", 5n]) {
-  test(`a deadline of ${typeof wrong} ${String(wrong)} is refused`, async () => {
+  test(`rejects the ${typeof wrong} ${String(wrong)} as a deadline`, async () => {
     const session = await gateway.start({ command: "sleep 60" });
     await assert.rejects(session.extend(wrong as number), { type: "InvalidRequest" });
     assert.equal((await session.kill()).status, "killed");
   });
 }
 
-test("a deadline holds when the gateway is gone", async () => {
+test("a deadline is enforced after the gateway was killed", async () => {
   const other = await OtherGateway.open(fixture);
   const request = { command: STUBBORN, timeoutMs: 4000, graceMs: 200 };
   const { id } = await other.ask<SessionInfo>({ call: "start", request });
@@ -109,7 +109,7 @@ test("a deadline holds when the gateway is gone", async () => {
   assert.deepEqual([info.status, info.signal], ["timed_out", "SIGKILL"]);
 });
 
-test("the grace holds when the gateway dies within it", async () => {
+test("the grace period is enforced when the gateway is killed during it", async () => {
   const other = await OtherGateway.open(fixture);
   const { id } = await other.ask<SessionInfo>({ call: "start", request: { command: STUBBORN } });
   await up(gateway.session(id));
@@ -121,7 +121,7 @@ test("the grace holds when the gateway dies within it", async () => {
   assert.deepEqual([info.status, info.signal], ["killed", "SIGKILL"]);
 });
 
-test("waiting for a while gives the running session back", async () => {
+test("a wait with a timeout returns the running session", async () => {
   const session = await gateway.start({ command: "sleep 60" });
   const before = Date.now();
   assert.equal((await session.wait({ timeoutMs: 50 })).status, "running");

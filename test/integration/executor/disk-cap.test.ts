@@ -13,7 +13,7 @@ const gateway = await fixture.open();
 after(() => fixture.close());
 
 const MIB = 1 << 20;
-/** A few pages, and what one read may bring before the next hole. */
+/** The tolerance: a few pages, and the size of one read before the next hole. */
 const SLACK = 512 << 10;
 
 const CASES = [
@@ -38,7 +38,7 @@ async function readBack(session: Session, stream: "stdout" | "stderr", from: num
   return Buffer.concat(parts);
 }
 
-/** The writer's bytes depend on their place, so that a wrong offset shows. */
+/** Asserts the content. The value of each byte depends on its offset, so a wrong offset is detected. */
 function assertPlaced(bytes: Buffer, fd: 1 | 2, from: number, seed: number): void {
   for (let i = 0; i < bytes.length; i++) {
     const at = from + i;
@@ -48,7 +48,7 @@ function assertPlaced(bytes: Buffer, fd: 1 | 2, from: number, seed: number): voi
 }
 
 for (const { name, bytes, diskCap } of CASES) {
-  test(`${name}: head and tail are right, what was dropped is known, the disk is spared`, async () => {
+  test(`${name}: keeps the head and the tail, reports the dropped bytes and frees disk space`, async () => {
     const writing = {
       name: "",
       seed: 42,
@@ -89,15 +89,15 @@ for (const { name, bytes, diskCap } of CASES) {
   });
 }
 
-const rewrites = nativeOnly("without holes the tail is rewritten, and a reader may see it half done");
+const rewrites = nativeOnly("without hole punching the tail is rewritten, and a reader may see it incomplete");
 
-test("a live session's logs are right while its middle is being dropped", rewrites, async () => {
+test("the logs of a running session are correct while the middle is being dropped", rewrites, async () => {
   const session = await gateway.start({ command: "for i in $(seq 1 150000); do echo line $i; done", diskCap: 65_536 });
   for (let round = 0; session.info().status === "running"; round++) {
     const { text, droppedBytes } = await session.logs({ stream: "stdout", tail: 5 });
-    // The writer outran every attempt at reading, and the answer says so.
+    // The writer was faster than every attempt to read, which the result reports.
     if (droppedBytes > 0) continue;
-    // The last line may still be in the making.
+    // The last line may be incomplete.
     const numbers = text
       .split("\n")
       .slice(0, -1)
@@ -110,7 +110,7 @@ test("a live session's logs are right while its middle is being dropped", rewrit
   assert.match((await session.logs({ stream: "stdout", offset: 0, limit: 14 })).text, /^line 1\nline 2\n$/);
 });
 
-test("the plain log keeps the cap as well", async () => {
+test("the cap applies to the log file as well", async () => {
   const logFile = fixture.path("plain.log");
   await gateway.run({ command: "head -c 5000000 /dev/zero | tr '\\0' x", diskCap: MIB, logFile });
   const { size, blocks } = statSync(logFile);

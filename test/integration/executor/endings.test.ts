@@ -17,7 +17,7 @@ function recordOf(id: string): ExitRecord {
   return JSON.parse(readFileSync(join(fixture.sessionFolder(id), "exit"), "utf8")) as ExitRecord;
 }
 
-test("all 256 exit codes reach the result, the record on disk and the session's info", async () => {
+test("reports all 256 exit codes in the result, the exit record and the session's info", async () => {
   const codes = Array.from({ length: 256 }, (_, code) => code);
   const results = await Promise.all(codes.map((code) => gateway.run({ command: `exit ${code}` })));
   for (const [code, result] of results.entries()) {
@@ -61,18 +61,18 @@ async function assertFatal(signals: [number, string][]): Promise<void> {
   }
 }
 
-test("every terminating signal reaches the result, the record on disk and the session's info", async () => {
+test("reports every terminating signal in the result, the exit record and the session's info", async () => {
   assert.ok(FATAL.length >= 23, `only ${FATAL.length} signals known`);
   await assertFatal(FATAL);
 });
 
-test("so does every real-time signal", nativeOnly("Node has no names for them"), () => assertFatal(REAL_TIME));
+test("reports every real-time signal", nativeOnly("Node has no names for them"), () => assertFatal(REAL_TIME));
 
-test("signals that do not end a process do not end a session", async () => {
+test("a signal that does not end the process does not end the session", async () => {
   for (const name of HARMLESS) {
     const number = constants.signals[name as NodeJS.Signals];
     const stops = ["SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU"].includes(name);
-    // Again and again: the first may come before the command has stopped itself.
+    // Repeated, because the first signal may arrive before the command has stopped itself.
     const resume = stops ? "(while sleep 0.05; do kill -CONT $$; done) & " : "";
     const command = `${resume}kill -${number} $$; [ -z "$!" ] || kill $!; wait; exit 7`;
     const result = await gateway.run({ command, timeoutMs: 60_000 });
@@ -80,7 +80,7 @@ test("signals that do not end a process do not end a session", async () => {
   }
 });
 
-test("a core dump is told, and nothing else is taken for one", nativeOnly("Node does not tell"), async (t) => {
+test("reports a core dump only if there was one", nativeOnly("Node does not report core dumps"), async (t) => {
   const pattern = readFileSync("/proc/sys/kernel/core_pattern", "utf8").trim();
   if (pattern.startsWith("|") || pattern.startsWith("/")) return t.skip(`cores go to ${pattern} here`);
   const dumped = await gateway.run({ command: selfSignal, args: ["6", "with-core"] });

@@ -20,14 +20,14 @@ function keeperOf(session: Session): number {
   return keeper.pid;
 }
 
-/** What only a living keeper needs. */
+/** Returns the files that only a running keeper needs. */
 function leftIn({ id }: { id: string }): string[] {
   return readdirSync(fixture.sessionFolder(id)).filter((name) => name === "ctl" || name === "exit.new");
 }
 
 const FAMILY = "setsid sleep 300 & (setsid sh -c 'sleep 300 & sleep 300' &) ; echo up; sleep 300";
 
-test("a killed keeper takes its whole tree with it, and its session is lost", async () => {
+test("killing a keeper ends its whole tree, and its session is lost", async () => {
   const bystander = await gateway.start({ command: "sleep 0.5; echo done" });
   const session = await gateway.start({ command: FAMILY });
   const sleepers = () => session.usage().processes.filter(({ command }) => command === "sleep 300");
@@ -44,7 +44,7 @@ test("a killed keeper takes its whole tree with it, and its session is lost", as
   assert.deepEqual([(await bystander.wait()).status, (await bystander.logs()).text], ["completed", "done\n"]);
 });
 
-test("a foreground run whose keeper is killed resolves as lost, and the gateway works on", async () => {
+test("a foreground run whose keeper is killed is lost, and the gateway keeps working", async () => {
   const running = gateway.run({ command: "echo before; exec sleep 300", name: "doomed" });
   await until("it runs", () => fixture.alive().length === 1);
   await until("it has written", async () => (await gateway.session("doomed").logs({ stream: "stdout" })).text !== "");
@@ -55,7 +55,7 @@ test("a foreground run whose keeper is killed resolves as lost, and the gateway 
   assert.equal((await gateway.run({ command: "echo after" })).stdout, "after\n");
 });
 
-test("a session whose keeper was killed while no gateway was there is lost, never running", async () => {
+test("a session whose keeper was killed while no gateway ran is lost, not running", async () => {
   const quiet = await fixture.open();
   const session = await quiet.start({ command: FAMILY });
   await quiet.close();
@@ -69,7 +69,7 @@ test("a session whose keeper was killed while no gateway was there is lost, neve
   await assert.rejects(gateway.session(session.id).kill(), { type: "AlreadyExited" });
 });
 
-test("a killed keeper of a lingering session does not change how its main process ended", async () => {
+test("killing the keeper of a lingering session does not change its outcome", async () => {
   const session = await gateway.start({ command: "setsid sleep 300 & exit 4" });
   assert.equal((await session.wait()).lingering, true);
   send(keeperOf(session), "SIGKILL");
@@ -78,10 +78,10 @@ test("a killed keeper of a lingering session does not change how its main proces
   await until("the leftover is gone", () => fixture.alive().length === 0);
 });
 
-test("a keeper killed before it took the command up is replaced, for every gateway to see", async () => {
+test("a keeper that is killed before it claims the command is replaced, and other gateways see the new one", async () => {
   await gateway.run({ command: "true" });
   const other = await fixture.open({ attach: false });
-  // All of them: one is the spare connection that the next command will try.
+  // One of them has the spare connection that the next command will try.
   const [zygote] = zygotesOf(fixture.state);
   for (const { pid, ppid } of allProcesses()) if (ppid === zygote) send(pid, "SIGKILL");
   const session = await gateway.start({ command: "exec sleep 300" });
@@ -94,7 +94,7 @@ test("a keeper killed before it took the command up is replaced, for every gatew
   assert.equal((await session.wait()).status, "killed");
 });
 
-/** A gateway with keepers to spare needs none; a new one starts it. */
+/** Returns the zygote, started by a new gateway, because one with spare connections does not need it. */
 async function theZygote(): Promise<number> {
   const fresh = await fixture.open();
   await fresh.run({ command: "true" });
@@ -102,7 +102,7 @@ async function theZygote(): Promise<number> {
   return zygotesOf(fixture.state)[0] ?? 0;
 }
 
-test("killing the zygote disturbs no running command, and the next one starts a new zygote", async () => {
+test("killing the zygote does not affect running commands, and the next command starts a new one", async () => {
   const before = await gateway.start({ command: "sleep 1; echo done" });
   const held = await gateway.start({ command: "cat", stdin: "open" });
   const zygote = await theZygote();
@@ -120,7 +120,7 @@ test("killing the zygote disturbs no running command, and the next one starts a 
   assert.equal((await held.kill()).status, "killed");
 });
 
-test("killing the zygote while commands are launched loses none of them", async () => {
+test("killing the zygote during launches loses no command", async () => {
   for (let round = 0; round < 12; round++) {
     const running = Array.from({ length: 8 }, (_, i) => gateway.run({ command: `echo ${i}` }));
     await pause(round);
@@ -132,7 +132,7 @@ test("killing the zygote while commands are launched loses none of them", async 
   }
 });
 
-test("a zygote told to leave lets running commands finish, and another takes over at once", async () => {
+test("a zygote that gets SIGTERM lets running commands finish, and another takes over at once", async () => {
   const before = await gateway.start({ command: "sleep 1; echo done" });
   const zygote = await theZygote();
   send(zygote, "SIGTERM");
@@ -141,7 +141,7 @@ test("a zygote told to leave lets running commands finish, and another takes ove
   await until("the old zygote has left", () => !isRunning(zygote));
 });
 
-test("a zygote whose socket was removed is replaced, and leaves", async () => {
+test("a zygote whose socket was removed is replaced and exits", async () => {
   const old = await theZygote();
   const other = await fixture.open();
   const { socketPath } = await import("../../../src/executor/native/zygote.ts");
@@ -152,7 +152,7 @@ test("a zygote whose socket was removed is replaced, and leaves", async () => {
   await until("the old zygote has left", () => !isRunning(old));
 });
 
-test("garbage in an exit record is not taken for an ending", async () => {
+test("ignores an invalid exit record", async () => {
   const quiet = await fixture.open();
   for (const garbage of ["", "{", "null", "[]", '{"reason":"exited"}', "\0\0\0", `{"reason":"exited","code":"0"}`]) {
     const session = await quiet.start({ command: "sleep 300" });
@@ -166,7 +166,7 @@ test("garbage in an exit record is not taken for an ending", async () => {
   }
 });
 
-test("two gateways that give up a command nobody took up say the same of it, also when the clock was set back", () => {
+test("two gateways report the same outcome for a command that no keeper claimed, even if the clock was set back", () => {
   for (const created_ms of [0, Date.now() + 3_600_000]) {
     const session = {
       id: `01a00000-0000-7000-8000-${created_ms}`,

@@ -19,7 +19,7 @@ function assertEnded(result: RunResult, message: RegExp): void {
   assert.match(result.error?.message ?? "", message);
 }
 
-test("without cgroups a memory limit is watched, and the result says so", async () => {
+test("without cgroups a memory limit is enforced by polling, and the result reports that", async () => {
   const result = await gateway.run({ command: `${bomb} memory; echo never`, limits: { memoryBytes: 64 * MIB } });
   assertEnded(result, /^The command exceeded its memory limit of 64 MiB \(peak: \d+ MiB\)/);
   assert.match(result.warnings.join("\n"), /^the memory limit was enforced by polling, not by the kernel/);
@@ -27,15 +27,15 @@ test("without cgroups a memory limit is watched, and the result says so", async 
   await until("nothing is left", () => fixture.alive().length === 0);
 });
 
-test("memory that processes share is counted once", async () => {
-  // The child has all of its parent's 40 MiB, none of them its own.
+test("counts memory that processes share once", async () => {
+  // The child shares all 40 MiB with its parent.
   const command = `${compile("consume")} 300 40 0 ${fixture.path("shared")}`;
   const result = await gateway.run({ command, limits: { memoryBytes: 64 * MIB } });
   assert.deepEqual([result.status, result.exitCode], ["completed", 0], JSON.stringify(result.error));
 });
 
 for (const kind of ["fork", "sessions", "threads"]) {
-  test(`without cgroups a bomb of ${kind} is ended at the limit that was named`, async () => {
+  test(`without cgroups a bomb (${kind}) is ended at the requested limit`, async () => {
     const result = await gateway.run({ command: bomb, args: [kind], limits: { processes: 100 }, timeoutMs: 60_000 });
     assertEnded(result, /^The command exceeded its process limit of 100 processes and threads \(peak: \d+ /);
     assert.match(result.warnings.join("\n"), /^the process limit was enforced by polling/);
@@ -43,7 +43,7 @@ for (const kind of ["fork", "sessions", "threads"]) {
   });
 }
 
-test("a cpu limit cannot be had, and the result says so", async () => {
+test("without cgroups a CPU limit is not enforced, and the result reports that", async () => {
   const result = await gateway.run({ command: "true", args: [], limits: { cpu: 0.5 } });
   assert.deepEqual([result.status, result.exitCode], ["completed", 0]);
   assert.match(result.warnings.join("\n"), /^the CPU limit was not enforced: no cpu cgroup is available/);

@@ -15,7 +15,7 @@ const MIB = 1 << 20;
 const ALL = { memoryBytes: 64 * MIB, cpu: 0.5, processes: 40 };
 const skip = lacks("memory", "cpu", "pids");
 
-/** The first of these files that one of a session's groups has. */
+/** Reads the first of these files that exists in a cgroup of the session. */
 function fileOf(id: string, ...names: string[]): string {
   const paths = groupsOf(id).flatMap((group) => names.map((name) => join(group, name)));
   const path = paths.find((each) => existsSync(each));
@@ -27,7 +27,7 @@ function keeperOf(name: string): number {
   return allProcesses().find(({ title }) => title.startsWith(`keeper: ${name} `))?.pid ?? 0;
 }
 
-test("the kernel is told each limit, for exactly the time of the command", { skip }, async () => {
+test("sets each limit in a cgroup that exists as long as the command", { skip }, async () => {
   const session = await gateway.start({ command: "cat", stdin: "open", limits: ALL });
   assert.equal(fileOf(session.id, "memory.limit_in_bytes", "memory.max"), String(64 * MIB));
   assert.match(fileOf(session.id, "cpu.cfs_quota_us", "cpu.max"), /^50000( 100000)?$/);
@@ -41,13 +41,13 @@ test("the kernel is told each limit, for exactly the time of the command", { ski
   await until("its groups are gone", () => groupsOf(session.id).length === 0);
 });
 
-test("a command without limits has no group", async () => {
+test("a command without limits has no cgroup", async () => {
   const session = await gateway.start({ command: "cat", stdin: "open" });
   assert.deepEqual(groupsOf(session.id), []);
   await session.kill({ graceMs: 0 });
 });
 
-test("sessions show their limits; more than is configured is not given, and that is said", async (t) => {
+test("sessions show their limits, and requests above the configured ones are reduced with a warning", async (t) => {
   const limits = { memoryBytes: 32 * MIB, cpu: 1, processes: 30 };
   const strict = await fixture.open({ policy: { scope: "anywhere", limits } });
   t.after(() => strict.close());
@@ -62,7 +62,7 @@ test("sessions show their limits; more than is configured is not given, and that
   assert.deepEqual(strict.session(result.id).info().limits, given);
 });
 
-test("what a tree used is told of all of it together", { skip }, async () => {
+test("reports the usage of the whole tree", { skip }, async () => {
   const [bomb, enough] = [compile("bomb"), fixture.path("enough")];
   const command = `${bomb} hold 30 ${enough} & ${bomb} hold 30 ${enough} & wait`;
   const session = await gateway.start({ command, limits: { memoryBytes: 256 * MIB } });
@@ -73,8 +73,8 @@ test("what a tree used is told of all of it together", { skip }, async () => {
   assert.ok((resourceUsage?.memoryPeakBytes ?? 0) > 55 * MIB, JSON.stringify(resourceUsage));
 });
 
-test("what a background command leaves behind stays within its limits", { skip }, async () => {
-  // Through a descriptor of its own: the shell gives what it leaves in the background no other input than /dev/null.
+test("the leftovers of a background command stay within its limits", { skip }, async () => {
+  // Through its own descriptor, because a shell's background jobs have /dev/null as stdin.
   const command = `exec 3<&0; setsid sh -c 'read go <&3; exec ${compile("bomb")} memory' & exit 0`;
   const session = await gateway.start({ command, limits: ALL, stdin: "open" });
   assert.deepEqual([(await session.wait()).status, session.info().lingering], ["completed", true]);
@@ -83,7 +83,7 @@ test("what a background command leaves behind stays within its limits", { skip }
   await until("its groups are gone", () => groupsOf(session.id).length === 0);
 });
 
-test("a leftover that exceeds a limit is ended, and the command's own end stays as it was", async () => {
+test("a leftover that exceeds a limit is ended, and the command's outcome does not change", async () => {
   const command = `setsid ${compile("bomb")} memory & exit 0`;
   const session = await gateway.start({ command, limits: { memoryBytes: 64 * MIB } });
   await until("it is over", () => session.info().status !== "running" && !session.info().lingering);
@@ -91,10 +91,10 @@ test("a leftover that exceeds a limit is ended, and the command's own end stays 
   if (status === "completed") {
     assert.equal(exitCode, 0);
     assert.match(warnings.join("\n"), /child processes exceeded the memory limit of 64 MiB and were killed/);
-  } else assert.equal(status, "killed"); // it was quick enough to meet the limit before its parent ended
+  } else assert.equal(status, "killed"); // it exceeded the limit before its parent ended
 });
 
-test("a killed keeper's groups are cleared away by its zygote", { skip }, async () => {
+test("the zygote removes the cgroups of a killed keeper", { skip }, async () => {
   const session = await gateway.start({ command: "setsid sleep 300 & sleep 300", limits: ALL });
   await until("it is complete", () => session.usage().processes.length >= 3);
   const members = session.usage().processes.map(({ pid }) => pid);
@@ -104,14 +104,16 @@ test("a killed keeper's groups are cleared away by its zygote", { skip }, async 
   await until("its groups are gone", () => groupsOf(session.id).length === 0);
 });
 
-test("keeper and zygote killed at once: what escaped is found by its group and ended", { skip }, async () => {
+test("when keeper and zygote are killed at once, escaped processes are found by their cgroup and ended", {
+  skip,
+}, async () => {
   const session = await gateway.start({ command: "(setsid sleep 300 &); echo up; sleep 300", limits: ALL });
   const sleepers = () => session.usage().processes.filter(({ command }) => command.startsWith("sleep"));
   await until("it is complete", () => sleepers().length === 2);
   const members = session.usage().processes.map(({ pid }) => pid);
   const [zygote = 0] = zygotesOf(fixture.state);
   const keeper = keeperOf(session.name);
-  // Stopped first, or the zygote would notice before it is killed itself.
+  // Stopped first, so that the zygote does not notice before it is killed itself.
   send(zygote, "SIGSTOP");
   send(keeper, "SIGKILL");
   send(zygote, "SIGKILL");
@@ -120,12 +122,12 @@ test("keeper and zygote killed at once: what escaped is found by its group and e
   await until("its groups are gone", () => groupsOf(session.id).length === 0);
 });
 
-/** One whose parent is gone is PID 1's to reap, which not every PID 1 does. */
+/** Orphaned zombies do not count: PID 1 should reap them, but not every PID 1 does. */
 function isZombie(pid: number): boolean {
   return allProcesses().find((seen) => seen.pid === pid)?.state === "Z";
 }
 
-test("many at once have a group each", { skip }, async () => {
+test("concurrent commands have a cgroup each", { skip }, async () => {
   const results = await Promise.all(
     Array.from({ length: 20 }, (_, i) => gateway.run({ command: `echo ${i}`, limits: ALL })),
   );

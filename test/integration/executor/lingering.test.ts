@@ -8,17 +8,19 @@ const fixture = new GatewayFixture();
 const gateway = await fixture.open();
 after(() => fixture.close());
 
-/** The promise is 2 s, of a machine that is not as busy as one that tests; it is much less than what is left runs. */
+/**
+ * The documented maximum is 2 s. The test allows more on a busy machine, but much less than the leftovers would run.
+ */
 const PROMISED_MS = 30_000;
-/** Waits in a shell until the test has made this file. */
+/** Returns shell text that waits until the test has created this file. */
 const untilThere = (file: string) => `until [ -e ${file} ]; do sleep 0.02; done`;
 
 for (const [name, command] of [
   ["a leftover that holds the pipes", "sleep 60 & echo done"],
   ["a leftover that ignores SIGTERM", `(trap "" TERM; while :; do sleep 60; done) & echo done`],
-  ["a leftover in a session of its own", "setsid sleep 60 & sleep 0.1; echo done"],
+  ["a leftover in its own session", "setsid sleep 60 & sleep 0.1; echo done"],
 ] as const) {
-  test(`a foreground command with ${name} answers within 2 s`, async () => {
+  test(`a foreground command with ${name} returns within 2 s`, async () => {
     const before = Date.now();
     const result = await gateway.run({ command });
     const took = Date.now() - before;
@@ -30,13 +32,13 @@ for (const [name, command] of [
   });
 }
 
-test("exactly one leftover is counted for one sleep, and none where there is none", async () => {
+test("counts leftovers exactly", async () => {
   assert.equal((await gateway.run({ command: "sleep 60 & echo done" })).leftover, 1);
   assert.equal((await gateway.run({ command: "echo done" })).leftover, 0);
 });
 
-test("what a leftover writes before it ends by itself is in the answer", async () => {
-  // It has 200 ms to do so, which on a busy machine is not always enough.
+test("the result contains the output of a leftover that exits on its own", async () => {
+  // It has 200 ms for that, which is not always enough on a busy machine.
   await until("one ends in time", async () => {
     const { stdout, leftover } = await gateway.run({ command: "(sleep 0.05; echo late) & echo done" });
     if (leftover === 0) assert.equal(stdout, "done\nlate\n");
@@ -44,7 +46,7 @@ test("what a leftover writes before it ends by itself is in the answer", async (
   });
 });
 
-test("a background session's leftovers live on and are captured until they end", async () => {
+test("leftovers of a background session continue and are captured until they end", async () => {
   const [go, on] = [fixture.path("go"), fixture.path("on")];
   const late = `(${untilThere(go)}; echo late; ${untilThere(on)}; echo later >&2; exit 4)`;
   const command = `${late} & echo done; exit 3`;
@@ -65,7 +67,7 @@ test("a background session's leftovers live on and are captured until they end",
   assert.deepEqual(last.streams.stderr?.bytes, 6);
 });
 
-test("a lingering session can be killed, and keeps its own exit code", async () => {
+test("a lingering session can be killed, and keeps its exit code", async () => {
   const session = await gateway.start({ command: `(trap "" TERM; while :; do sleep 60; done) & exit 5` });
   assert.equal((await session.wait()).lingering, true);
   await assert.rejects(session.remove(), { type: "StillRunning" });
@@ -75,14 +77,14 @@ test("a lingering session can be killed, and keeps its own exit code", async () 
   await assert.rejects(session.kill(), { type: "AlreadyExited" });
 });
 
-test("following a lingering session ends when the last of it has ended", async () => {
+test("following a lingering session ends when its last process has ended", async () => {
   const session = await gateway.start({ command: "(sleep 0.3; echo late) & echo done" });
   let text = "";
   for await (const chunk of session.follow()) text += Buffer.from(chunk.bytes).toString();
   assert.equal(text, "done\nlate\n");
 });
 
-test("a lingering session found again by another gateway ends there too", async () => {
+test("another gateway sees the end of a lingering session", async () => {
   const seen = fixture.path("seen");
   const session = await gateway.start({ command: `(${untilThere(seen)}; echo late) & echo done` });
   await session.wait();
@@ -95,7 +97,7 @@ test("a lingering session found again by another gateway ends there too", async 
   await until("both see the end", () => !found.info().lingering && !session.info().lingering);
 });
 
-test("a deadline also ends what lingers, without changing how the main process ended", async () => {
+test("a deadline ends leftovers too, and does not change the outcome", async () => {
   const session = await gateway.start({ command: "sleep 60 & exit 6", timeoutMs: 3000, graceMs: 100 });
   assert.deepEqual([(await session.wait()).status, session.info().lingering], ["completed", true]);
   await until("the deadline has passed", () => !session.info().lingering);
@@ -103,7 +105,7 @@ test("a deadline also ends what lingers, without changing how the main process e
   assert.deepEqual(fixture.alive(), []);
 });
 
-test("forced removal ends a lingering session first", async () => {
+test("a forced removal first ends a lingering session", async () => {
   const session = await gateway.start({ command: "sleep 60 & exit 0" });
   await session.wait();
   await session.remove({ force: true });

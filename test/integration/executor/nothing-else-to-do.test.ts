@@ -9,7 +9,7 @@ after(() => fixture.close());
 
 const INDEX = fileURLToPath(new URL("../../../src/index.ts", import.meta.url));
 
-test("a process that waits for nothing but a keeper's answer stays until it has come", () => {
+test("a pending reply of a keeper keeps the process alive", () => {
   const program = `
     import { openGateway } from ${JSON.stringify(INDEX)};
     const gateway = await openGateway({ workspace: ${JSON.stringify(fixture.workspace)}, configuration: null });

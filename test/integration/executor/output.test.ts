@@ -29,7 +29,7 @@ function lines(from: number, step: number): string {
   return text;
 }
 
-test(`${LINES} alternating lines come in exact order when merged`, async () => {
+test(`merged capture keeps the exact order of ${LINES} alternating lines`, async () => {
   const result = await gateway.run({ command: alternate, args: [String(LINES)], capture: "merged" });
   assert.equal(result.output, lines(0, 1));
   assert.equal(result.stdout, result.output);
@@ -40,13 +40,13 @@ test(`${LINES} alternating lines come in exact order when merged`, async () => {
   assert.deepEqual(Object.keys(session.info().streams), ["output"]);
 });
 
-test(`${LINES} alternating lines captured apart: both complete, their merged view consistent with both`, async () => {
+test(`separate capture keeps both streams of ${LINES} alternating lines complete, and merges them consistently`, async () => {
   const result = await gateway.run({ command: alternate, args: [String(LINES)] });
   assert.equal(result.stdout, lines(0, 2));
   assert.equal(result.stderr, lines(1, 2));
   const merged = (await readAll(gateway.session(result.id), "merged")).toString();
   assert.equal(merged.length, result.stdout.length + result.stderr.length);
-  // Pieces of each stream in its own order: nothing lost, doubled or torn out of place.
+  // The merged view has the pieces of each stream in order, with nothing lost or duplicated.
   const rest = { out: result.stdout, err: result.stderr };
   for (let at = 0; at < merged.length; ) {
     const stream = merged.startsWith(rest.out.slice(0, 4), at) && rest.out !== "" ? "out" : "err";
@@ -59,7 +59,7 @@ test(`${LINES} alternating lines captured apart: both complete, their merged vie
   assert.deepEqual(rest, { out: "", err: "" });
 });
 
-test("a merged plain log is written where the caller wants it", async () => {
+test("writes a merged log to the requested file", async () => {
   const logFile = fixture.path("plain.log");
   writeFileSync(logFile, "what was there before");
   const merged = await gateway.run({ command: alternate, args: ["100"], capture: "merged", logFile });
@@ -70,7 +70,7 @@ test("a merged plain log is written where the caller wants it", async () => {
   assert.equal(gateway.session(apart.id).info().logFile, logFile);
 });
 
-test("all 256 byte values and 8 MiB of noise come back as they were written", async () => {
+test("returns all 256 byte values and 8 MiB of random data unchanged", async () => {
   const noise = Buffer.concat([Buffer.from(Array.from({ length: 256 }, (_, i) => i)), randomBytes(8 << 20)]);
   writeFileSync(fixture.path("noise"), noise);
   for (const capture of ["apart", "merged"] as const) {
@@ -83,12 +83,12 @@ test("all 256 byte values and 8 MiB of noise come back as they were written", as
     } else {
       assert.equal(hash(await readAll(session, "merged", 777_777)), hash(Buffer.concat([noise, noise])));
     }
-    assert.ok(result.stdout.length < 3 << 20, "a result is bounded");
+    assert.ok(result.stdout.length < 3 << 20, "the size of a result is bounded");
     assert.ok(result.truncated.stdout > 0);
   }
 });
 
-test("a character split between two writes, or between two reads, is whole", async () => {
+test("returns a character that is split between two writes or reads in one piece", async () => {
   const command = String.raw`printf 'gr\303'; sleep 0.1; printf '\274n \342\202'; sleep 0.1; printf '\254\360\237\230\200'`;
   const result = await gateway.run({ command });
   assert.equal(result.stdout, "grün €😀");
@@ -103,7 +103,7 @@ test("a character split between two writes, or between two reads, is whole", asy
   assert.equal(text, "grün €😀");
 });
 
-test("following from the start gives every byte of a command that is still writing", async () => {
+test("following from the start returns every byte of a command that is still writing", async () => {
   const session = await gateway.start({
     command: "for i in $(seq 300); do echo line $i; [ $((i % 50)) -ne 0 ] || sleep 0.05; done",
   });
@@ -122,7 +122,7 @@ test("a command that writes nothing has empty streams and no error", async () =>
   assert.deepEqual(gateway.session(result.id).info().streams, { stdout: nothing, stderr: nothing });
 });
 
-test("closing its own output does not end a command", async () => {
+test("a command that closes its output continues", async () => {
   const result = await gateway.run({ command: "echo first; exec >&- 2>&-; sleep 0.2; exit 3" });
   assert.deepEqual([result.stdout, result.exitCode], ["first\n", 3]);
 });

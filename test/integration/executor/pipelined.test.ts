@@ -15,7 +15,7 @@ after(() => fixture.close());
 
 const TERM = encodeKill({ signal: 15, scope: "tree", ends: true, graceMs: 1000 });
 
-test("frames sent right behind a request are served, whole or cut anywhere", async () => {
+test("handles frames that directly follow a request, even if they are split anywhere", async () => {
   const spec = rawSpec(["cat"], { stdin: "open" });
   const all = Buffer.concat([encodeRun(spec), encodeWrite(Buffer.from("fed")), encodeCloseStdin()]);
   const afterRun = encodeRun(spec).length;
@@ -32,7 +32,7 @@ test("frames sent right behind a request are served, whole or cut anywhere", asy
   }
 });
 
-test("a kill sent right behind a request counts, even when the caller hangs up at once", async () => {
+test("handles a kill that directly follows a request, even if the client disconnects at once", async () => {
   const spec = rawSpec(["sleep", "300"]);
   const keeper = await RawKeeper.open(socketPath(fixture.state));
   keeper.socket.end(Buffer.concat([encodeRun(spec), TERM]));
@@ -49,7 +49,7 @@ test("a kill sent right behind a request counts, even when the caller hangs up a
   assert.equal(read()?.signal, 15);
 });
 
-test("aborting a run at the very moment it starts ends it", async () => {
+test("aborting a run as it starts ends it", async () => {
   for (let round = 0; round < 30; round++) {
     const controller = new AbortController();
     const running = gateway.run({ command: "sleep 300" }, { signal: controller.signal });

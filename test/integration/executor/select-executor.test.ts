@@ -9,19 +9,19 @@ import { OtherGateway } from "../../fixtures/other-gateway.ts";
 const fixture = new GatewayFixture();
 after(() => fixture.close());
 
-test("the native executor is taken where its keeper runs", () => {
+test("selects the native executor if its keeper runs", () => {
   assert.deepEqual(selectExecutor(fixture.state, {}), { kind: "native", asked: false, reason: null });
   assert.deepEqual(selectExecutor(fixture.state, { SALLYPORT_EXECUTOR: "" }).kind, "native");
 });
 
-test("who asks for one gets it", () => {
+test("selects the executor that the environment names", () => {
   for (const kind of ["native", "portable"] as const) {
     assert.deepEqual(selectExecutor(fixture.state, { SALLYPORT_EXECUTOR: kind }), { kind, asked: true, reason: null });
   }
   assert.equal(selectExecutor(fixture.state, { SALLYPORT_KEEPER: "/no/such/keeper" }).kind, "native");
 });
 
-test("without a keeper that runs it is the portable one, with the reason", () => {
+test("selects the portable executor if the keeper does not run, and reports the reason", () => {
   assert.match(nativeUnavailableReason(fixture.state, "darwin", keeperBinary()) ?? "", /requires Linux, not darwin/);
   assert.match(nativeUnavailableReason(fixture.state, "linux", fixture.path("none")) ?? "", /has not been built/);
   writeFileSync(fixture.path("keeper.id"), "abc");
@@ -39,7 +39,7 @@ test("without a keeper that runs it is the portable one, with the reason", () =>
   assert.equal(nativeUnavailableReason(fixture.state, "linux", keeperBinary()), null);
 });
 
-test("a wrong name is told, with what may be said instead", async () => {
+test("rejects an unknown executor and lists the valid ones", async () => {
   for (const wrong of ["Native", "docker", "portable ", "\u001b[31m"]) {
     assert.throws(() => selectExecutor(fixture.state, { SALLYPORT_EXECUTOR: wrong }), {
       type: "InvalidConfiguration",

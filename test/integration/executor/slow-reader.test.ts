@@ -16,22 +16,23 @@ after(() => fixture.close());
 
 const ANSWERS = 4500;
 
-test("a caller that reads only after the command has ended is still told of its end", async () => {
+test("a client that reads only after the command has ended still gets the exit event", async () => {
   const keeper = await RawKeeper.open(socketPath(fixture.state));
   keeper.socket.pause();
   const spec = rawSpec(["sleep", "300"]);
   keeper.socket.write(encodeRun(spec));
-  // Answers of 22 bytes: more than node's buffer of 64 KiB and the socket hold, less than the keeper's 64 KiB on top.
-  // Never more at once than the keeper's, in case this process gets no chance to read meanwhile.
+  // Replies of 22 bytes: more than the socket and Node's buffer of 64 KiB hold, less than the keeper's 64 KiB in
+  // addition.
+  // Never more at once than the keeper's buffer holds, in case this process cannot read in the meantime.
   for (let asked = 1500; asked <= ANSWERS; asked += 1500) {
     keeper.socket.write(Buffer.concat(Array(1500).fill(encodeCloseStdin())));
     const first = Math.min(asked, ANSWERS - 1500) * 20;
     await until("the first of them are here", () => keeper.socket.readableLength >= first);
   }
-  // The last of the requests ends the command, so it has answered all of them by then.
+  // The last request ends the command, so all of them have been answered by then.
   keeper.socket.write(encodeKill({ signal: 9, scope: "tree", ends: true, graceMs: 0 }));
   await until("the command has ended", () => existsSync(join(fixture.sessionFolder(spec.id), "exit")));
-  await pause(200); // the caller is slow, whatever the machine is
+  await pause(200); // the client is slow, regardless of the machine
   keeper.socket.resume();
   const exited = (await keeper.saw("exited")) as unknown as ExitRecord;
   assert.equal(exited.signal, 9);

@@ -8,7 +8,7 @@ const fixture = new GatewayFixture();
 const gateway = await fixture.open();
 after(() => fixture.close());
 
-test("without input a command reads the end at once", async () => {
+test("without stdin a command reads end of file at once", async () => {
   for (const stdin of [undefined, "none"] as const) {
     const result = await gateway.run({ command: "cat; readlink /proc/self/fd/0", stdin });
     assert.equal(result.stdout, "/dev/null\n");
@@ -17,14 +17,14 @@ test("without input a command reads the end at once", async () => {
 
 const MIB = 1 << 20;
 for (const [name, text] of [
-  ["no text at all", ""],
+  ["an empty text", ""],
   ["one byte", "x"],
   ["a text with NULs", "a\0b\0"],
   ["characters of every width", "aü€😀"],
   ["4 MiB", "0123456789abcdef".repeat((4 * MIB) / 16)],
-  ["8 MiB, the most there may be", "0123456789abcdef".repeat((8 * MIB) / 16)],
+  ["8 MiB, the maximum", "0123456789abcdef".repeat((8 * MIB) / 16)],
 ] as const) {
-  test(`a command can be given ${name}`, async () => {
+  test(`passes ${name} as stdin`, async () => {
     const counted = await gateway.run({ command: "wc -c", stdin: { text } });
     assert.equal(counted.stdout.trim(), String(Buffer.byteLength(text)));
     const ignored = await gateway.run({ command: "exit 4", stdin: { text } });
@@ -34,7 +34,7 @@ for (const [name, text] of [
   });
 }
 
-test("an open input is written to and closed", async () => {
+test("writes to an open stdin and closes it", async () => {
   const session = await gateway.start({ command: "cat; echo end", stdin: "open" });
   await session.write("first ");
   await session.write(Buffer.from([0xc3]));
@@ -47,7 +47,7 @@ test("an open input is written to and closed", async () => {
   assert.equal((await session.logs()).text, "first ü\nend\n");
 });
 
-test("a slow reader gets all of a text much larger than its pipe", async () => {
+test("a slow reader gets all of a text that is larger than the pipe", async () => {
   const size = 3 * MIB + 1234;
   const reader = "n=0; while c=$(head -c 300000 | wc -c); [ $c -gt 0 ]; do n=$((n + c)); sleep 0.01; done; echo $n";
   const slow = await gateway.start({ command: reader, stdin: "open" });
@@ -58,7 +58,7 @@ test("a slow reader gets all of a text much larger than its pipe", async () => {
   assert.equal((await slow.logs()).text.trim(), String(size));
 });
 
-test("closing waits for what is still queued", async () => {
+test("closing stdin first delivers the queued input", async () => {
   const session = await gateway.start({ command: "sleep 0.3; wc -c", stdin: "open" });
   await session.write("z".repeat(700_000));
   await session.closeStdin();
@@ -66,7 +66,7 @@ test("closing waits for what is still queued", async () => {
   assert.equal((await session.logs()).text.trim(), "700000");
 });
 
-test("writing after closing, or to a command that closed its input, says so", async () => {
+test("rejects input after stdin was closed by either side", async () => {
   const closed = await gateway.start({ command: "sleep 5", stdin: "open" });
   await closed.closeStdin();
   await assert.rejects(closed.write("late"), { type: "StdinClosed" });
@@ -82,7 +82,7 @@ test("writing after closing, or to a command that closed its input, says so", as
 });
 
 for (const stdin of ["none", { text: "given" }] as const) {
-  test(`writing to a command whose input is ${JSON.stringify(stdin)} says that it does not read`, async () => {
+  test(`rejects input to a command with stdin ${JSON.stringify(stdin)}`, async () => {
     const session = await gateway.start({ command: "sleep 5", stdin });
     await assert.rejects(session.write("hello"), (error: { type: string; recovery: unknown[] }) => {
       assert.equal(error.type, "StdinClosed");
@@ -92,13 +92,13 @@ for (const stdin of ["none", { text: "given" }] as const) {
   });
 }
 
-test("writing to a session that has ended says so", async () => {
+test("rejects input to a session that has ended", async () => {
   const { id } = await gateway.run({ command: "true" });
   await assert.rejects(gateway.session(id).write("hello"), { type: "AlreadyExited" });
   await assert.rejects(gateway.session(id).closeStdin(), { type: "AlreadyExited" });
 });
 
-test("a command that ends while it is written to ends the write", async () => {
+test("a write ends when the command ends", async () => {
   const go = fixture.path("go");
   const session = await gateway.start({ command: `until [ -e ${go} ]; do sleep 0.02; done; exit 3`, stdin: "open" });
   const writing = assert.rejects(session.write(Buffer.alloc(8 * MIB)), { type: "StdinClosed" });
@@ -108,7 +108,7 @@ test("a command that ends while it is written to ends the write", async () => {
   assert.equal((await session.wait()).exitCode, 3);
 });
 
-test("input can be written by another gateway", async () => {
+test("another gateway can write input", async () => {
   const session = await gateway.start({ command: "cat", stdin: "open" });
   const other = await fixture.open();
   await other.session(session.id).write("from elsewhere\n");

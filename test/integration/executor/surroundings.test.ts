@@ -7,21 +7,21 @@ const fixture = new GatewayFixture();
 const gateway = await fixture.open();
 after(() => fixture.close());
 
-test("a command starts with every signal as a fresh program expects it", async () => {
+test("a command starts with default signal handlers and no blocked signals", async () => {
   const { stdout } = await gateway.run({ command: "grep", args: ["-E", "^Sig(Blk|Ign)", "/proc/self/status"] });
   const none = "0000000000000000";
   assert.equal(stdout, `SigBlk:\t${none}\nSigIgn:\t${none}\n`);
   assert.equal((await gateway.run({ command: "yes | head -1" })).stdout, "y\n");
 });
 
-test("a command leads a session and a process group of its own, without a terminal", async () => {
+test("a command leads its own session and process group, without a terminal", async () => {
   const { stdout } = await gateway.run({ command: "cat", args: ["/proc/self/stat"] });
   const fields = stdout.slice(stdout.lastIndexOf(")") + 2).split(" ");
   const pid = stdout.split(" ")[0];
   assert.deepEqual([fields[2], fields[3], fields[4]], [pid, pid, "0"]);
 });
 
-test("a command starts in its workspace, or in the folder it was given", async () => {
+test("a command starts in its workspace or in the requested folder", async () => {
   mkdirSync(fixture.path("sub folder"));
   assert.equal((await gateway.run({ command: "pwd" })).stdout, `${fixture.workspace}\n`);
   assert.equal((await gateway.run({ command: "pwd", cwd: "sub folder" })).stdout, `${fixture.path("sub folder")}\n`);
@@ -29,7 +29,7 @@ test("a command starts in its workspace, or in the folder it was given", async (
   assert.equal(absolute.stdout, `${fixture.path("sub folder")}\n`);
 });
 
-test("files a command makes have the caller's mask", async () => {
+test("files that a command creates have the caller's umask", async () => {
   const before = process.umask(0o027);
   try {
     await gateway.run({ command: "touch masked" });
@@ -44,18 +44,18 @@ for (const args of [
   ["", "", "x"],
   ["two words", "'quoted'", '"double"', "back\\slash", "$HOME", "`id`", "*", "new\nline", "tab\t", "ü€😀", "-n", "--"],
 ]) {
-  test(`the arguments ${JSON.stringify(args)} arrive as they were given`, async () => {
+  test(`passes the arguments ${JSON.stringify(args)} unchanged`, async () => {
     const { stdout } = await gateway.run({ command: "printf", args: ["[%s]", ...args] });
     assert.equal(stdout, args.map((arg) => `[${arg}]`).join(""));
   });
 }
 
-test("a shell text that begins with a dash is text, not options", async () => {
+test("a shell text that starts with a dash is not parsed as options", async () => {
   const result = await gateway.run({ command: "-x" });
   assert.deepEqual([result.status, result.exitCode], ["completed", 127]);
 });
 
-test("variables arrive as they were given, however odd", async () => {
+test("passes unusual variables unchanged", async () => {
   const env = { PLAIN: "1", EMPTY: "", ODD: "a=b\nc ü", lower_case: "x" };
   const { stdout } = await gateway.run({ command: "env", args: ["-0"], env });
   const seen = Object.fromEntries(
@@ -68,7 +68,7 @@ test("variables arrive as they were given, however odd", async () => {
   assert.ok(!JSON.stringify(info).includes("hidden"), "values are not stored");
 });
 
-test("one command after the other on the same keeper leaves nothing to the next", async () => {
+test("a command does not affect the next one on the same keeper", async () => {
   await gateway.run({ command: "cd /; umask 077; export LEAK=1; ulimit -n 20; trap '' TERM; exec 9>/dev/null" });
   const { stdout } = await gateway.run({ command: "echo [$LEAK] $(umask) $(ls /proc/self/fd | wc -l); pwd" });
   const [first, second] = stdout.split("\n");
@@ -77,7 +77,7 @@ test("one command after the other on the same keeper leaves nothing to the next"
   assert.equal(second, fixture.workspace);
 });
 
-test("hundreds of commands in a row and side by side all get their own answer", async () => {
+test("hundreds of sequential and concurrent commands all get their own result", async () => {
   const answers = await Promise.all(
     Array.from({ length: 300 }, (_, i) => gateway.run({ command: "echo", args: [String(i)] })),
   );

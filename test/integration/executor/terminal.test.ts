@@ -10,7 +10,7 @@ const fixture = new GatewayFixture();
 const gateway = await fixture.open();
 after(() => fixture.close());
 
-test("a command gets a terminal of the size asked for, as its controlling one", async () => {
+test("a command gets a controlling terminal of the requested size", async () => {
   const command = "test -t 0 && test -t 1 && test -t 2 && stty size && tty && tty < /dev/tty && echo $TERM";
   const result = await gateway.run({ command, pty: true, size: { columns: 77, rows: 13 } });
   assert.match(result.output, /^13 77\n(\/dev\/pts\/\d+)\n\/dev\/tty\nxterm-256color\n$/);
@@ -24,8 +24,8 @@ test("a command gets a terminal of the size asked for, as its controlling one", 
   assert.equal(gateway.session((await gateway.run({ command: "true", capture: "merged" })).id).info().pty, null);
 });
 
-test("what the last process wrote right before its end is never missing", async () => {
-  const runs = EXECUTOR === "native" ? 1000 : 200; // the other is slower, and its reader is Node's
+test("output written right before the exit is never lost", async () => {
+  const runs = EXECUTOR === "native" ? 1000 : 200; // the portable executor is slower
   for (let n = 0; n < runs; n += 8) {
     const some = Array.from({ length: 8 }, (_, i) => gateway.run({ command: `echo ${n + i} last`, pty: true }));
     for (const [i, { output }] of (await Promise.all(some)).entries()) assert.equal(output, `${n + i} last\n`);
@@ -35,13 +35,13 @@ test("what the last process wrote right before its end is never missing", async 
   assert.ok(much.output.endsWith("\n4\n5\n"));
 });
 
-test("a command that closes its terminal can open it again", nativeOnly("node-pty hangs up then"), async () => {
+test("a command that closes its terminal can reopen it", nativeOnly("node-pty hangs up then"), async () => {
   const command = "exec <&- >&- 2>&-; sleep 0.2; echo still here > /dev/tty";
   const { output, exitCode } = await gateway.run({ command, pty: true });
   assert.deepEqual({ output, exitCode }, { output: "still here\n", exitCode: 0 });
 });
 
-test("a resize reaches the program and is noted with the byte it came at", async () => {
+test("a resize reaches the program and is recorded with its output offset", async () => {
   const command = "trap 'stty size' WINCH; echo ready; while :; do sleep 0.05; done";
   const session = await gateway.start({ command, pty: true });
   await until("it is ready", async () => (await session.logs()).text === "ready\r\n");
@@ -53,13 +53,13 @@ test("a resize reaches the program and is noted with the byte it came at", async
   await session.kill();
 });
 
-test("a text cannot be given on a terminal", async () => {
+test("rejects stdin text on a terminal", async () => {
   const { error } = await gateway.run({ command: "cat", pty: true, stdin: { text: "x" } });
   assert.equal(error?.type, "InvalidRequest");
   assert.ok((error?.recovery.length ?? 0) > 0);
 });
 
-test("the end of input is typed, twice in the middle of a line", async () => {
+test("closing stdin sends end of input, twice in the middle of a line", async () => {
   for (const typed of ["", "whole line\n", "part of a line"]) {
     const session = await gateway.start({ command: "cat; echo end", pty: true });
     await session.write(typed);
@@ -69,7 +69,7 @@ test("the end of input is typed, twice in the middle of a line", async () => {
   }
 });
 
-test("an interactive shell, which ignores SIGTERM, ends at once when it is killed", async () => {
+test("killing an interactive shell, which ignores SIGTERM, ends it at once", async () => {
   const session = await gateway.start({ command: "bash", args: ["--norc", "-i"], pty: true });
   await until(
     "it prompts",

@@ -21,17 +21,17 @@ async function titleOf(request: RunRequest): Promise<string> {
   return raw;
 }
 
-test("a keeper shows whose command it has", async () => {
+test("the title of a keeper names its session and command", async () => {
   assert.equal(await titleOf({ command: "sleep 60", name: "my-build" }), "keeper: my-build sleep 60");
   assert.equal(await titleOf({ command: "sleep", args: ["60"], name: "direct" }), "keeper: direct sleep 60");
 });
 
-test("control characters in a command are harmless in its title", async () => {
+test("control characters of a command are replaced in the title", async () => {
   const title = await titleOf({ command: "sleep 60 # \x1b[31mred\x1b[0m\n\ttwo\x7f lines\r", name: "escapes" });
   assert.equal(title, "keeper: escapes sleep 60 # ?[31mred?[0m??two? lines?");
 });
 
-test("a long command is cut, and a long name still leaves the session findable", async () => {
+test("truncates a long command, and a session with a long name is still found", async () => {
   const long = await titleOf({ command: `sleep 60 # ${"x".repeat(5000)}`, name: "long" });
   assert.ok(long.startsWith("keeper: long sleep 60 # xxx") && long.length < 600);
   const wide = await titleOf({ command: `sleep 60 # ${"€😀".repeat(500)}`, name: "wide" });
@@ -43,7 +43,7 @@ test("a long command is cut, and a long name still leaves the session findable",
   await session.kill({ graceMs: 0 });
 });
 
-test("idle keepers and the zygote say what they are", async () => {
+test("the titles of idle keepers and the zygote say what they are", async () => {
   await gateway.run({ command: "true" });
   const [zygote = 0] = zygotesOf(fixture.state);
   await until("all are idle", () =>

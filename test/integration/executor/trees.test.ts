@@ -12,7 +12,7 @@ import { until } from "../../fixtures/until.ts";
 const fixture = new GatewayFixture();
 const gateway = await fixture.open();
 after(() => fixture.close());
-// A test that fails must not leave its tree to the next.
+// The tree of a failed test must not affect the next one.
 afterEach(async () => {
   for (const { id } of gateway.list({ status: "running" })) await gateway.session(id).kill({ graceMs: 0 });
 });
@@ -20,7 +20,7 @@ afterEach(async () => {
 interface Tree {
   name: string;
   request: RunRequest;
-  /** How many processes it has when it is complete. */
+  /** The number of processes of the complete tree. */
   members: number;
 }
 
@@ -44,12 +44,12 @@ const TREES: Tree[] = [
     members: 2,
   },
   {
-    name: "a process whose first thread has left",
+    name: "a process whose first thread has exited",
     request: { command: compile("first-thread-leaves"), args: [] },
     members: 1,
   },
   {
-    name: "a child whose first thread has left",
+    name: "a child whose first thread has exited",
     request: { command: `${compile("first-thread-leaves")} & setsid ${compile("first-thread-leaves")} & wait` },
     members: 3,
   },
@@ -72,21 +72,21 @@ async function grow({ request, members }: Tree, options: Partial<RunRequest> = {
 }
 
 async function assertGone(pids: number[]): Promise<void> {
-  assert.deepEqual(fixture.alive(), [], "somebody is alive");
-  if (EXECUTOR === "native") assert.deepEqual(pids.filter(exists), [], "somebody is left, be it as a zombie");
-  // Orphans are PID 1's to reap, which not every PID 1 does.
-  else await until("nobody is left but zombies", () => !pids.some(isRunning));
+  assert.deepEqual(fixture.alive(), [], "a process still runs");
+  if (EXECUTOR === "native") assert.deepEqual(pids.filter(exists), [], "a process or zombie is left");
+  // PID 1 should reap orphans, but not every PID 1 does.
+  else await until("only zombies are left", () => !pids.some(isRunning));
 }
 
 for (const tree of TREES) {
-  test(`a kill leaves nothing of ${tree.name}`, async () => {
+  test(`a kill ends ${tree.name}`, async () => {
     const [session, pids] = await grow(tree);
     const info = await session.kill({ graceMs: 300 });
     assert.equal(info.status, "killed");
     await assertGone(pids);
   });
 
-  test(`a kill at once leaves nothing of ${tree.name}`, async () => {
+  test(`an immediate kill ends ${tree.name}`, async () => {
     const [session, pids] = await grow(tree);
     const info = await session.kill({ graceMs: 0 });
     assert.deepEqual([info.status, info.signal], ["killed", "SIGKILL"]);
@@ -95,7 +95,7 @@ for (const tree of TREES) {
 }
 
 for (const tree of TREES) {
-  test(`a timeout leaves nothing of ${tree.name}`, async () => {
+  test(`a timeout ends ${tree.name}`, async () => {
     const [session, pids] = await grow(tree, { graceMs: 200 });
     await session.extend(1);
     const info = await session.wait();
@@ -104,7 +104,7 @@ for (const tree of TREES) {
   });
 }
 
-test("a storm of short-lived children ends with its command", async () => {
+test("ends a command that keeps starting short-lived children", async () => {
   const storm = compile("fork-storm");
   for (const graceMs of [0, 200]) {
     const [session] = await grow({ name: "", request: { command: storm, args: ["200"] }, members: 20 });
@@ -114,19 +114,15 @@ test("a storm of short-lived children ends with its command", async () => {
   }
 });
 
-test(
-  "processes that fork and leave at once are caught",
-  nativeOnly("they may be gone before they are seen"),
-  async () => {
-    const session = await gateway.start({ command: compile("runner"), args: ["8", "20"] });
-    await until("they run", () => fixture.alive().length >= 4);
-    const info = await session.kill({ graceMs: 100 });
-    assert.equal(info.status, "killed");
-    await assertGone([]);
-  },
-);
+test("ends processes that fork and exit at once", nativeOnly("they may exit before they are found"), async () => {
+  const session = await gateway.start({ command: compile("runner"), args: ["8", "20"] });
+  await until("they run", () => fixture.alive().length >= 4);
+  const info = await session.kill({ graceMs: 100 });
+  assert.equal(info.status, "killed");
+  await assertGone([]);
+});
 
-test("a foreground command's leftovers end with it, whatever they are", async () => {
+test("all kinds of leftovers end with a foreground command", async () => {
   for (const [i, { request, members }] of TREES.slice(0, 3).entries()) {
     const complete = fixture.path(`complete-${i}`);
     const command = `(${request.command}) & until [ -e ${complete} ]; do sleep 0.02; done; echo done`;
@@ -140,7 +136,7 @@ test("a foreground command's leftovers end with it, whatever they are", async ()
   }
 });
 
-test("a polite kill lets the command clean up", async () => {
+test("a kill with a grace period lets the command clean up", async () => {
   const command = `trap 'echo bye; echo cleaned > "${fixture.path("cleaned")}"; exit 3' TERM; echo up; while :; do sleep 0.05; done`;
   const session = await gateway.start({ command });
   await until("it is up", async () => (await session.logs()).text === "up\n");
@@ -150,7 +146,7 @@ test("a polite kill lets the command clean up", async () => {
   assert.equal(readFileSync(fixture.path("cleaned"), "utf8"), "cleaned\n");
 });
 
-test("a message signal reaches the main process only, and nothing follows it", async () => {
+test("a signal that is not meant to end the command reaches only the main process", async () => {
   const command = `trap 'echo got it' USR1; (trap 'echo child got it' USR1; while :; do sleep 0.05; done) & echo up; while :; do sleep 0.05; done`;
   const session = await gateway.start({ command });
   await until("it is up", async () => (await session.logs()).text === "up\n");
@@ -170,7 +166,7 @@ test("a tree can be stopped and continued", async () => {
   assert.equal((await session.kill()).status, "killed");
 });
 
-test("a SIGTERM to the keeper itself ends its command", nativeOnly("one keeper has all commands"), async () => {
+test("SIGTERM to the keeper ends its command", nativeOnly("one keeper has all commands"), async () => {
   const session = await gateway.start({ command: "setsid sleep 300 & sleep 300", name: "by-hand" });
   const { processes } = session.usage();
   const keeper = processes.find(({ pid }) => pid === session.info().pid)?.ppid ?? 0;

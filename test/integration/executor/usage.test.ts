@@ -10,9 +10,9 @@ const gateway = await fixture.open();
 after(() => fixture.close());
 const MIB = 1 << 20;
 
-const UNMEASURED = nativeOnly("Node does not tell what a child used");
+const UNMEASURED = nativeOnly("Node does not report the usage of a child");
 
-test("CPU time, peak memory and I/O of a whole tree are told", UNMEASURED, async () => {
+test("reports CPU time, peak memory and I/O of the whole tree", UNMEASURED, async () => {
   const consume = compile("consume");
   const command = `${consume} 200 64 8 a & ${consume} 200 32 8 b & wait`;
   const result = await gateway.run({ command });
@@ -27,7 +27,7 @@ test("CPU time, peak memory and I/O of a whole tree are told", UNMEASURED, async
   assert.deepEqual(gateway.session(result.id).usage(), { usage, processes: [] });
 });
 
-test("what orphans used counts as well", UNMEASURED, async () => {
+test("includes the usage of orphans", UNMEASURED, async () => {
   const consume = compile("consume");
   const session = await gateway.start({ command: `(setsid ${consume} 200 8 4 c &) ; exit 0` });
   await session.wait();
@@ -37,30 +37,30 @@ test("what orphans used counts as well", UNMEASURED, async () => {
   assert.ok(usage.ioWriteBytes >= 4 * MIB);
 });
 
-test("a command that does nothing uses next to nothing", UNMEASURED, async () => {
+test("reports almost no usage for a command that does nothing", UNMEASURED, async () => {
   const { resourceUsage, durationMs } = await gateway.run({ command: "true", args: [] });
   assert.ok(resourceUsage && resourceUsage.cpuMs < 200 && resourceUsage.memoryPeakBytes < 16 * MIB);
   assert.ok(durationMs > 0);
 });
 
-test("start, end and duration agree with the clock", async () => {
+test("start, end and duration match the clock", async () => {
   const before = Date.now();
   const { id } = await gateway.run({ command: "sleep 0.3" });
   const info = gateway.session(id).info();
   const [started, ended] = [Date.parse(info.startedAt), Date.parse(info.endedAt ?? "")];
   assert.ok(started >= before - 5 && ended <= Date.now() + 5);
   assert.ok(ended - started >= 295, `${ended - started} ms`);
-  // The two are read from different clocks one after the other, with anything in between.
+  // The values are read from different clocks, with some time in between.
   assert.ok(Math.abs(info.durationMs - (ended - started)) < 250, `${info.durationMs} ms`);
 });
 
-test("a running session shows its tree and what it uses", async () => {
+test("a running session shows its processes and their usage", async () => {
   const session = await gateway.start({
     command: "sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; sleep 300' & sleep 300; wait",
   });
   await until("it has used some CPU", () => (session.usage().usage?.cpuMs ?? 0) > 0);
   const main = session.info().pid;
-  // A child shows its parent's command line until it is what it was started as.
+  // A child shows its parent's command line until it has executed its program.
   await until("its tree is complete", () =>
     session.usage().processes.some(({ ppid, command }) => ppid === main && command === "sleep 300"),
   );

@@ -15,7 +15,7 @@ function install(args: string[], env: NodeJS.ProcessEnv = {}) {
   return spawnSync(process.execPath, [script, ...args], { encoding: "utf8", env: { ...process.env, ...env } });
 }
 
-test("the keeper builds without a single warning", () => {
+test("the keeper builds without warnings", () => {
   const { status, stdout, stderr } = install(["--strict"]);
   assert.deepEqual([status, stdout, stderr], [0, "", ""]);
   const keeper = join(folder, "native", "build", "keeper");
@@ -30,7 +30,7 @@ test("the same sources give the same build id", () => {
   assert.equal(readFileSync(join(folder, "native", "build", "keeper.id"), "utf8"), before);
 });
 
-test("a keeper asked for something it does not know says how it is used", () => {
+test("the keeper prints its usage for unknown arguments", () => {
   const keeper = join(folder, "native", "build", "keeper");
   for (const args of [[], ["serve"], ["dance"]]) {
     const { status, stderr } = spawnSync(keeper, args, { encoding: "utf8" });
@@ -42,7 +42,7 @@ test("a keeper asked for something it does not know says how it is used", () => 
   assert.match(stderr, /No such file or directory/);
 });
 
-test("without a compiler the install succeeds with a note, and a strict one fails", () => {
+test("without a compiler the install succeeds with a note, and fails with --strict", () => {
   rmSync(join(folder, "native", "build"), { recursive: true });
   const { status, stdout } = install([], { CC: "/no/such/compiler" });
   assert.equal(status, 0);
@@ -51,12 +51,12 @@ test("without a compiler the install succeeds with a note, and a strict one fail
   assert.equal(install(["--strict"], { CC: "/no/such/compiler" }).status, 1);
 });
 
-test("a keeper that came with the package is taken where it is of these sources, and no compiler is needed", (t) => {
-  if (process.platform !== "linux" || process.arch !== "x64") return t.skip("it is made for linux-x64");
+test("installs the prebuilt keeper of the same sources without a compiler", (t) => {
+  if (process.platform !== "linux" || process.arch !== "x64") return t.skip("the prebuilt keeper is for linux-x64");
   const none = { CC: "/no/such/compiler" };
   const built = join(folder, "native", "build");
   rmSync(built, { recursive: true, force: true });
-  assert.equal(install(["--prebuilt"], none).status, 1, "a package without it is not made");
+  assert.equal(install(["--prebuilt"], none).status, 1, "a package without a prebuilt keeper cannot be built");
   assert.equal(install(["--prebuilt"]).status, 0);
   const { status, stdout } = install([], none);
   assert.deepEqual([status, stdout, existsSync(join(built, "keeper"))], [0, "", true]);

@@ -33,7 +33,7 @@ async function logged(fixture: GatewayFixture, pattern: RegExp): Promise<void> {
   await until(`the log has ${pattern}`, () => pattern.test(log(fixture)));
 }
 
-/** A frame of `type`, with its length in front. */
+/** Returns a frame of `type`, with its length in front. */
 function frame(type: number, payload: Buffer): Buffer {
   const head = Buffer.alloc(5);
   head.writeUInt32LE(payload.length + 1, 0);
@@ -106,7 +106,7 @@ test("logs malformed frames and requests", async (t) => {
   await session.kill({ graceMs: 0 });
 });
 
-test("logs limits that the kernel does not enforce here, once", async (t) => {
+test("logs limits that the kernel does not enforce, once", async (t) => {
   const fixture = fixtureAt(t);
   await zygoteWithoutGroups(fixture);
   const gateway = await fixture.open();
@@ -158,14 +158,14 @@ test("a flood of malformed connections leaves the log small and commands running
   assert.equal((await gateway.run({ command: "echo fine" })).stdout, "fine\n");
 });
 
-test("commands run where the log cannot be written", async (t) => {
+test("commands run if the log cannot be written", async (t) => {
   const fixture = fixtureAt(t, "debug");
   mkdirSync(join(fixture.state, "keeper.log"), { recursive: true, mode: 0o700 });
   const gateway = await fixture.open();
   assert.equal((await gateway.run({ command: "echo fine" })).stdout, "fine\n");
 });
 
-test("a confined command can neither read nor replace the log", async (t) => {
+test("a sandboxed command can neither read nor replace the log", async (t) => {
   const fixture = fixtureAt(t, "debug");
   const gateway = await fixture.open({ policy: { scope: "anywhere", sandbox: "workspace-write" } });
   const file = join(fixture.state, "keeper.log");

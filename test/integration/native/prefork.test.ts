@@ -18,17 +18,17 @@ import { isRunning, send, zygotesOf } from "../../fixtures/processes.ts";
 import { Cell, IDENTITIES, type Outcome } from "../../fixtures/sandbox-fixture.ts";
 import { until } from "../../fixtures/until.ts";
 
-/** A keeper that has run two commands of one kind has a child ready for a third, confined already. */
+/** A keeper that has run two similar commands forks a sandboxed child for the third in advance. */
 const tier = sandboxCapabilities();
 const skip = tier.landlock < 3 || tier.mounts === "none" ? "needs Landlock 3 and mount namespaces" : false;
 const alone = tier.isolation ? false : "needs user, mount and pid namespaces";
 
-/** All that a command can tell of how it was started. */
+/** Prints everything that a command can observe about its environment. */
 const SURROUNDINGS = `grep -E '^(Uid|Gid|Groups|Cap|NoNewPrivs|Seccomp|SigBlk|SigIgn|SigCgt)' /proc/self/status; pwd; umask
   ulimit -a; ls /proc/self/fd | wc -l; echo $#: "$0" "$@"; env | sort; stat -L -c %F /dev/fd/0; readlink /proc/self/ns/net
   ps -o pgid=,sid= $$ | tr -s ' ' '\\n' | grep -cx $$; cat /proc/self/cgroup; echo oops >&2`;
 
-/** With the first process of a namespace go all others of it. */
+/** Killing the first process of a PID namespace kills all others in it, so some may already have exited. */
 function endIfThere(pid: number): void {
   if (isRunning(pid)) send(pid, "SIGKILL");
 }
@@ -37,7 +37,7 @@ function read(path: string): string {
   try {
     return readFileSync(path, "latin1");
   } catch {
-    return ""; // it has ended
+    return ""; // the process has ended
   }
 }
 
@@ -63,31 +63,33 @@ class Waiting {
     return this.cell.sandbox({ isolated: this.isolated });
   }
 
-  /** Children of keepers that have no command. Found without a look at every process of the machine: it is asked often. */
+  /** The preforked children of idle keepers. Does not list all processes, because it is polled. */
   get there(): number[] {
     if (this.zygote === 0) this.zygote = zygotesOf(this.cell.state)[0] ?? 0;
     const idle = children(this.zygote).filter((pid) => read(`/proc/${pid}/cmdline`).startsWith("keeper: idle"));
     return idle.flatMap(children);
   }
 
-  /** Two in a row do, once the folders they depend on have not changed for a moment. */
+  /**
+   * Runs commands until a child is preforked: two in a row suffice once their folders have not changed for a moment.
+   */
   async prepare(): Promise<number[]> {
     const waits = async () => {
       await this.run("true");
       return this.there.length > 0;
     };
-    await until("a child waits", waits, 60_000);
+    await until("a child is preforked", waits, 60_000);
     return this.there;
   }
 
-  /** Runs something harmless until it was one that had waited. */
+  /** Runs a command without side effects until a preforked child was used for it. */
   async use(text: string, rest: Partial<LaunchSpec> = {}): Promise<Outcome> {
     for (let attempt = 0; attempt < 100; attempt++) {
       const ready = await this.prepare();
       const outcome = await this.run(text, rest);
       if (ready.includes(outcome.record.pid)) return outcome;
     }
-    throw new Error("no command was made ready ahead");
+    throw new Error("no command used a preforked child");
   }
 }
 
@@ -112,7 +114,7 @@ async function heedsItsRequest(waiting: Waiting): Promise<void> {
   rmdirSync(inner);
   symlinkSync("/", inner);
   const { record } = await waiting.run("pwd", { cwd: inner, root: waiting.cell.workspace });
-  assert.deepEqual([record.reason, record.step], ["failed", "scope"], "a link was put in the place of its folder");
+  assert.deepEqual([record.reason, record.step], ["failed", "scope"], "its folder was replaced by a link");
 }
 
 async function meetsWhatChanged(waiting: Waiting): Promise<void> {
@@ -134,7 +136,7 @@ async function outlivesWhatCannotBegin(waiting: Waiting): Promise<void> {
     await waiting.prepare();
     for (let i = 0; i < 3; i++) {
       const { record } = await waiting.run("true", { logFile: workspace });
-      assert.deepEqual([record.reason, record.step], ["failed", "log"], "a folder is no log file");
+      assert.deepEqual([record.reason, record.step], ["failed", "log"], "a folder cannot be a log file");
     }
     const { stdout } = await waiting.run("echo once >> times; cat times; rm times");
     assert.equal(stdout, "once\n");
@@ -147,7 +149,7 @@ async function canBeKilled(waiting: Waiting): Promise<void> {
   assert.equal((await waiting.run("echo fine")).stdout, "fine\n");
   const ready = await waiting.prepare();
   const free = await waiting.run("grep ^NoNewPrivs /proc/self/status", {}, null);
-  assert.equal(free.stdout, "NoNewPrivs:\t0\n", "an unconfined command is not what was waited for");
+  assert.equal(free.stdout, "NoNewPrivs:\t0\n", "a command without a sandbox does not use the preforked child");
   await until("none is left", () => [...killed, ...ready].every((pid) => !isRunning(pid)));
 }
 
@@ -155,14 +157,16 @@ async function leavesNothingBehind(waiting: Waiting): Promise<void> {
   const { cell } = waiting;
   const ready = await waiting.prepare();
   for (const keeper of children(waiting.zygote)) if (children(keeper).length > 0) endIfThere(keeper);
-  await until("they went with their keeper", () => ready.every((pid) => !isRunning(pid)));
+  await until("they ended with their keeper", () => ready.every((pid) => !isRunning(pid)));
   const more = await waiting.prepare();
   await cell.executor.close();
-  await until("they went with the connection", () => more.every((pid) => !isRunning(pid)));
+  await until("they ended with the connection", () => more.every((pid) => !isRunning(pid)));
   await until("only keepers are left", () => children(waiting.zygote).flatMap(children).length === 0);
 }
 
-/** Not in /tmp itself, where others come and go. Each has its own, so that they do not see each other either. */
+/**
+ * Outside of /tmp, whose changes would invalidate preforked children. Each test has its own folder for the same reason.
+ */
 const quiet = mkdtempSync("/var/tmp/sallyport-ahead-");
 chmodSync(quiet, 0o755);
 const rooms = IDENTITIES.flatMap((uid) =>
@@ -180,10 +184,10 @@ async function openCell(uid: number, folder: string): Promise<Cell> {
   return await opening;
 }
 
-suite("a command that was made ready ahead", { concurrency: true }, () => {
+suite("a preforked command", { concurrency: true }, () => {
   for (const { uid, isolated, folder } of rooms) {
     const who = `of user ${uid}${isolated ? ", isolated," : ""}`;
-    test(`${who} is as others are, and fresh`, { skip: skip || (isolated && alone) }, async () => {
+    test(`${who} behaves like others and has no stale state`, { skip: skip || (isolated && alone) }, async () => {
       const waiting = new Waiting(await openCell(uid, folder), isolated);
       try {
         await looksTheSame(waiting);
@@ -199,7 +203,9 @@ suite("a command that was made ready ahead", { concurrency: true }, () => {
   }
 });
 
-test("a command that leaves its keeper a child is ended with it, and the keeper goes on", { skip: alone }, async () => {
+test("a process that a command makes a child of its keeper is ended, and the keeper continues", {
+  skip: alone,
+}, async () => {
   const cell = await Cell.open();
   const sibling = cell.install("sibling");
   for (let round = 0; round < 3; round++) {

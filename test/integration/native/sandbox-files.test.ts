@@ -25,7 +25,7 @@ import { Cell, IDENTITIES } from "../../fixtures/sandbox-fixture.ts";
 const tier = sandboxCapabilities();
 const skip = tier.landlock < 3 || tier.mounts === "none" ? "needs Landlock 3 and mount namespaces" : false;
 
-/** A file the commands' user may do anything with, were they not confined. */
+/** Creates a file to which the commands' user has full access without a sandbox. */
 function put(cell: Cell, path: string, text: string): string {
   writeFileSync(path, text);
   chownSync(path, cell.uid, cell.uid);
@@ -40,7 +40,7 @@ for (const uid of IDENTITIES) {
   const tried = async (what: string[], sandbox = cell.sandbox()) =>
     (await cell.run([attempt, ...what], sandbox)).stdout.trim();
 
-  test(`user ${uid} writes in the workspace and its temporary folder`, { skip }, async () => {
+  test(`user ${uid} can write to the workspace and its temporary directory`, { skip }, async () => {
     const { record, stdout, stderr } = await cell.sh(
       `cd $CELL/workspace && mkdir a b && echo 1 > a/x && mv a/x b/y && ln b/y b/z && ln -s y b/l && chmod 700 b/y &&
        touch -d 2001-01-01 b/z && truncate -s 0 b/y && rm -r a b && echo 2 > $CELL/temporary/t && rm $CELL/temporary/t &&
@@ -49,7 +49,7 @@ for (const uid of IDENTITIES) {
     assert.deepEqual([record.code, stdout, stderr, record.gaps], [0, "fine\n", "5\n", undefined]);
   });
 
-  test(`user ${uid} writes nowhere else, by no name and in no way`, { skip }, async () => {
+  test(`user ${uid} cannot write anywhere else, by any path or system call`, { skip }, async () => {
     symlinkSync(outside, join(cell.workspace, "link"));
     const before = statSync(outside);
     const attempts: [string[], RegExp][] = [
@@ -80,12 +80,12 @@ for (const uid of IDENTITIES) {
       ["utimes", outside],
     ]) {
       const { stdout } = await cell.run([attempt, ...what], null);
-      assert.equal(stdout, "done\n", `unconfined: ${what.join(" ")}`);
+      assert.equal(stdout, "done\n", `without a sandbox: ${what.join(" ")}`);
     }
     rmSync(join(cell.workspace, "link"));
   });
 
-  test(`user ${uid} reads what is not denied, and never what is`, { skip }, async () => {
+  test(`user ${uid} can read all files except denied ones`, { skip }, async () => {
     const key = put(cell, join(cell.secret, "key"), "hidden");
     const old = join(cell.folder, "old-name");
     linkSync(key, old);
@@ -99,13 +99,13 @@ for (const uid of IDENTITIES) {
     );
     assert.ok(!stdout.includes("hidden"));
     assert.equal((await cell.run([attempt, "read", key], null)).stdout, "done\n");
-    // Denied goes by the name: a second name somebody gave the file before is another file's.
+    // A path is denied by its name, so an existing hard link with another name can be read.
     assert.equal(await tried(["read", old]), "done");
     rmSync(old);
     rmSync(join(cell.workspace, "to-key"));
   });
 
-  test(`what comes beside something denied is read by user ${uid} at once, however quickly it comes`, {
+  test(`user ${uid} can read new files next to a denied path at once`, {
     skip,
   }, async () => {
     for (let i = 0; i < 60; i++) {
@@ -116,7 +116,7 @@ for (const uid of IDENTITIES) {
     }
   });
 
-  test(`a read-only spot of user ${uid} that others replace all the time keeps no command from starting`, {
+  test(`commands of user ${uid} start while a read-only path is replaced continuously`, {
     skip,
   }, async () => {
     const spot = put(cell, join(cell.workspace, "replaced"), "");
@@ -139,7 +139,7 @@ for (const uid of IDENTITIES) {
     }
   });
 
-  test(`what is denied to user ${uid} stays so when it appears while a command runs`, { skip }, async () => {
+  test(`a denied path that is created while a command of user ${uid} runs stays denied`, { skip }, async () => {
     const later = join(cell.folder, "later");
     const sandbox = cell.sandbox({ denied: [cell.state, cell.secret, later, join(cell.folder, "deep", "er")] });
     const execution = await cell.start(["bash", "-c", "read; cat $CELL/later $CELL/deep/er; true"], sandbox, {
@@ -160,20 +160,22 @@ for (const uid of IDENTITIES) {
     rmSync(join(cell.folder, "deep"), { recursive: true });
   });
 
-  test(`a denied path in a writable folder of user ${uid} is covered, or the gap is told`, { skip }, async () => {
+  test(`a denied path in a writable folder of user ${uid} is masked, or reported as unsupported`, {
+    skip,
+  }, async () => {
     const inside = join(cell.workspace, "inside");
     const sandbox = cell.sandbox({ denied: [cell.state, inside] });
     assert.deepEqual((await cell.run(["true"], sandbox)).record.gaps, ["denied-later"]);
     const { record } = await cell.run(["true"], { ...sandbox, require: true });
     assert.deepEqual([record.reason, record.step, record.gaps], ["failed", "sandbox-require", ["denied-later"]]);
     put(cell, inside, "hidden");
-    assert.match(await tried(["read", inside], sandbox), /^(EACCES|ENODATA)$/); // root may open what lies over it
+    assert.match(await tried(["read", inside], sandbox), /^(EACCES|ENODATA)$/); // root can open the mask itself
     assert.match(await tried(["rename", inside, "elsewhere"], sandbox), /^EBUSY$/);
     assert.equal((await cell.run(["true"], { ...sandbox, require: true })).record.code, 0);
     rmSync(inside);
   });
 
-  test(`read-only spots hold for user ${uid}, also against moving their folder away`, { skip }, async () => {
+  test(`user ${uid} cannot change read-only paths, not even by moving their folder`, { skip }, async () => {
     cell.own(join(cell.workspace, ".git/hooks"));
     chownSync(join(cell.workspace, ".git"), cell.uid, cell.uid);
     put(cell, join(cell.workspace, ".git/config"), "old");
@@ -191,18 +193,18 @@ for (const uid of IDENTITIES) {
     assert.equal((await cell.run([attempt, "write", ".git/config"], null)).stdout, "done\n");
   });
 
-  test(`what changes between two commands of user ${uid} is seen by the next`, { skip }, async () => {
+  test(`the next command of user ${uid} sees paths that were replaced in between`, { skip }, async () => {
     const spot = join(cell.workspace, "spot");
     const sandbox = cell.sandbox({ readOnly: [spot] });
-    assert.equal(await tried(["write", spot], sandbox), "done", "not there: passed by");
-    assert.equal(await tried(["write", spot], sandbox), "EROFS", "there since");
-    // As an editor saves a file: a new one is renamed over it, which takes the mount away in every other namespace.
+    assert.equal(await tried(["write", spot], sandbox), "done", "it does not exist yet");
+    assert.equal(await tried(["write", spot], sandbox), "EROFS", "it exists");
+    // Editors save a file by renaming a new one over it, which removes the mount in every other namespace.
     put(cell, `${spot}.new`, "new");
     renameSync(`${spot}.new`, spot);
     assert.equal(await tried(["write", spot], sandbox), "EROFS", "replaced");
     rmSync(spot);
     put(cell, spot, "again");
-    assert.equal(await tried(["write", spot], sandbox), "EROFS", "made anew");
+    assert.equal(await tried(["write", spot], sandbox), "EROFS", "created again");
     const other = join(cell.folder, "other");
     const wide = cell.sandbox({ writable: [cell.workspace, other] });
     cell.own(other);
@@ -212,12 +214,12 @@ for (const uid of IDENTITIES) {
     assert.equal(await tried(["write", join(other, "x")], wide), "done", "another folder of the same name");
     rmSync(other, { recursive: true });
     symlinkSync(cell.secret, other);
-    assert.match(await tried(["write", join(other, "x")], wide), /^(EACCES|EROFS|ENOENT)$/, "a link was put there");
+    assert.match(await tried(["write", join(other, "x")], wide), /^(EACCES|EROFS|ENOENT)$/, "replaced by a link");
     assert.ok(!existsSync(join(cell.secret, "x")));
     rmSync(other);
   });
 
-  test(`neither the state's socket nor a socket somebody denied can be reached by user ${uid}`, { skip }, async () => {
+  test(`user ${uid} can reach neither the keeper's socket nor denied or masked sockets`, { skip }, async () => {
     const door = socketPath(cell.state);
     assert.match(await tried(["connect-unix", door]), /^(EACCES|ENOENT|ECONNREFUSED)$/);
     const docker = join(cell.folder, "docker.sock");
@@ -230,11 +232,11 @@ for (const uid of IDENTITIES) {
     );
     const hidden = cell.sandbox({ masked: [docker, join(cell.folder, "not-there")] });
     assert.match(await tried(["connect-unix", docker], hidden), /^(EACCES|ECONNREFUSED)$/);
-    assert.equal(await tried(["connect-unix", docker]), "done", "not denied: as with everything that is read");
+    assert.equal(await tried(["connect-unix", docker]), "done", "other sockets can be reached");
     server.close();
   });
 
-  test(`a keeper answers no confined command of user ${uid}, even where its socket shows`, { skip }, async () => {
+  test(`a keeper rejects sandboxed commands of user ${uid}, even if its socket is visible`, { skip }, async () => {
     const door = socketPath(cell.state);
     const shown = cell.sandbox({ denied: [cell.secret] });
     assert.equal(await tried(["connect-unix", door], shown), "ECONNRESET");
@@ -245,7 +247,7 @@ for (const uid of IDENTITIES) {
     assert.equal((await cell.run([attempt, "connect-unix", door], null)).stdout, "done\n");
   });
 
-  test(`devices beyond the usual are out of user ${uid}'s reach, and so are terminals of others`, {
+  test(`user ${uid} can use only common devices, and no terminals of others`, {
     skip,
   }, async () => {
     for (const usual of ["/dev/zero", "/dev/urandom"]) assert.equal(await tried(["read", usual]), "done");
@@ -255,7 +257,7 @@ for (const uid of IDENTITIES) {
     assert.equal(stdout, "ptmx\n");
   });
 
-  test(`processes outside show user ${uid} nothing but their names`, { skip }, async () => {
+  test(`user ${uid} sees only the names of processes outside`, { skip }, async () => {
     appendFileSync(join(cell.secret, "key"), "");
     const keeper = (await cell.start(["sleep", "0"], null)).keeperPid;
     for (const file of ["environ", "mem", "maps", "fd/0", "root/etc/passwd", "cwd/."]) {

@@ -10,7 +10,7 @@ import { until } from "../../fixtures/until.ts";
 
 const tier = sandboxCapabilities();
 const skip = tier.isolation ? false : "needs user, mount and pid namespaces";
-/** The first process of a pid namespace and everything in it. */
+/** Returns the first process of a PID namespace and all others in it. */
 const family = (keeper: number) => descendantsOf(keeper).map(({ pid }) => pid);
 
 for (const uid of IDENTITIES) {
@@ -22,7 +22,7 @@ for (const uid of IDENTITIES) {
     return { reason, code, signal };
   };
 
-  /** Its deadline passes once it is up, and has set its traps. */
+  /** Sets the deadline once the command runs and has set its traps. */
   const overdue = async (text: string, graceMs: number) => {
     const execution = await cell.start(["bash", "-c", text], isolated, { graceMs });
     const release = execution.hold();
@@ -33,7 +33,9 @@ for (const uid of IDENTITIES) {
     return outcome;
   };
 
-  test(`user ${uid} isolated sees its own processes, devices and temporary files only`, { skip }, async () => {
+  test(`an isolated command of user ${uid} sees only its own processes, devices and temporary files`, {
+    skip,
+  }, async () => {
     writeFileSync(join(cell.folder, "on-the-host"), "");
     const { record, stdout } = await cell.sh(
       `ls -d /proc/[0-9]* | wc -l; ls /dev | tr '\\n' ' '; ls /dev/shm | wc -l; ls $CELL; ls /tmp; echo $$ > /tmp/mine; cat /tmp/mine; id -u`,
@@ -44,11 +46,11 @@ for (const uid of IDENTITIES) {
     assert.ok(Number(lines[0]) <= 4, `${lines[0]} processes`);
     assert.match(lines[1] ?? "", /^fd full null ptmx pts random shm stderr stdin stdout tty urandom zero /);
     assert.ok(!stdout.includes("on-the-host") && !stdout.includes("state"));
-    assert.deepEqual(lines.slice(-3), ["2", String(uid), ""], "the command comes right after the first process");
-    assert.ok(existsSync(join(cell.temporary, "mine")), "its /tmp is its temporary folder");
+    assert.deepEqual(lines.slice(-3), ["2", String(uid), ""], "the command is the second process");
+    assert.ok(existsSync(join(cell.temporary, "mine")), "its /tmp is its temporary directory");
   });
 
-  test(`user ${uid} isolated has namespaces of its own`, { skip }, async () => {
+  test(`an isolated command of user ${uid} has its own namespaces`, { skip }, async () => {
     const kinds = ["user", "mnt", "pid", "ipc", "uts"];
     const names = `for n in ${kinds.join(" ")}; do readlink /proc/self/ns/$n; done`;
     const host = (await cell.sh(names, null)).stdout.split("\n");
@@ -56,7 +58,7 @@ for (const uid of IDENTITIES) {
     for (const [index, kind] of kinds.entries()) assert.notEqual(own[index], host[index], kind);
   });
 
-  test(`isolated commands of user ${uid} end exactly as others do`, { skip }, async () => {
+  test(`isolated commands of user ${uid} end like others`, { skip }, async () => {
     for (const code of [0, 1, 77, 255])
       assert.deepEqual(await ending(`exit ${code}`), { reason: "exited", code, signal: 0 });
     for (const [name, signal] of Object.entries({ HUP: 1, INT: 2, ABRT: 6, KILL: 9, SEGV: 11, TERM: 15, USR1: 10 })) {
@@ -76,7 +78,7 @@ for (const uid of IDENTITIES) {
     assert.deepEqual([missing.record.reason, missing.record.step, missing.record.errno], ["failed", "execve", 2]);
   });
 
-  test(`an isolated command of user ${uid} is timed out and killed like any other`, { skip }, async () => {
+  test(`an isolated command of user ${uid} times out and is killed like others`, { skip }, async () => {
     const late = await overdue("trap '' TERM; echo up; sleep 300 & sleep 300", 100);
     assert.deepEqual([late.record.reason, late.record.signal], ["timeout", 9]);
     const polite = await overdue("trap 'echo bye; exit 0' TERM; sleep 300 & echo up; wait", 20_000);
@@ -96,7 +98,7 @@ for (const uid of IDENTITIES) {
     await until("nothing is left", () => members.every((pid) => !exists(pid)));
   });
 
-  test(`what an isolated command of user ${uid} leaves behind is counted and ended`, { skip }, async () => {
+  test(`leftovers of an isolated command of user ${uid} are counted and ended`, { skip }, async () => {
     const all = join(cell.workspace, "all-there");
     await cell.run(["mkfifo", all], cell.sandbox());
     const leaves = "(setsid sleep 300 &) ; setsid sh -c 'sleep 300 & sleep 300' &";
@@ -110,7 +112,7 @@ for (const uid of IDENTITIES) {
     const { record } = await cell.finish(execution);
     release();
     assert.deepEqual([record.reason, record.code, record.leftover, record.final], ["exited", 3, 4, true]);
-    // It has 200 ms to end by itself, which on a busy machine is not always enough.
+    // It has 200 ms to exit on its own, which is not always enough on a busy machine.
     await until("one ends in time", async () => {
       const quick = await cell.sh("(sleep 0.05 &) ; exit 4", isolated);
       assert.equal(quick.record.code, 4);
@@ -120,10 +122,10 @@ for (const uid of IDENTITIES) {
       "(sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done' &) ; sleep 0.5; exit 0",
       isolated,
     );
-    assert.ok(orphan.record.userUs > 1000, "an orphan that ended before the command counts as well");
+    assert.ok(orphan.record.userUs > 1000, "includes an orphan that ended before the command");
   });
 
-  test(`in the background the leftovers of user ${uid} live on until they end`, { skip }, async () => {
+  test(`leftovers of an isolated background command of user ${uid} continue until they end`, { skip }, async () => {
     const gate = join(cell.workspace, "gate");
     await cell.run(["mkfifo", gate], cell.sandbox());
     const lasting = await cell.start(["bash", "-c", "read line < gate & exit 6"], isolated, { background: true });
@@ -138,7 +140,7 @@ for (const uid of IDENTITIES) {
     hold();
   });
 
-  test(`a killed keeper takes the isolated family of user ${uid} with it`, { skip }, async () => {
+  test(`killing a keeper ends the isolated processes of user ${uid}`, { skip }, async () => {
     const script = "(setsid sleep 300 &) ; setsid sh -c 'sleep 300 & sleep 300' & echo up; sleep 300";
     const execution = await cell.start(["bash", "-c", script], isolated);
     const release = execution.hold();
@@ -151,7 +153,7 @@ for (const uid of IDENTITIES) {
     await until("the family is gone, zombies included", () => members.every((pid) => !exists(pid)));
   });
 
-  test(`a storm of forks by user ${uid} ends with its namespace`, { skip }, async () => {
+  test(`continuous forks by user ${uid} end with its namespace`, { skip }, async () => {
     const script = "storm() { while :; do (setsid sleep 300 &) ; done; }; storm & storm & sleep 300";
     const { record } = await cell.sh(script, isolated, { timeoutMs: 300, graceMs: 0 });
     assert.deepEqual([record.reason, record.final], ["timeout", true]);
@@ -159,7 +161,7 @@ for (const uid of IDENTITIES) {
     assert.deepEqual(marked, []);
   });
 
-  test(`files keep their owners for user ${uid}, and what it writes is its own`, { skip }, async () => {
+  test(`files have the right owners for isolated commands of user ${uid}`, { skip }, async () => {
     const { stdout } = await cell.sh("touch made; stat -c %u made /etc/passwd", isolated);
     const [own, root] = stdout.split("\n");
     assert.equal(own, String(uid));

@@ -43,7 +43,7 @@ for (const uid of IDENTITIES) {
     return async (...what: string[]) => (await cell.run([attempt, ...what], sandbox)).stdout.trim();
   };
 
-  test(`user ${uid} with the network on reaches it, but no abstract socket outside and no odd family`, {
+  test(`user ${uid} with the network on can use it, but no outside abstract sockets and unusual socket families`, {
     skip,
   }, async () => {
     const tried = tries("on");
@@ -61,7 +61,7 @@ for (const uid of IDENTITIES) {
     assert.match(await tried("socket", AF.inet, SOCK.raw), /^(EPERM|EPROTONOSUPPORT)$/);
   });
 
-  test(`user ${uid} with the network off reaches nothing but a loopback of its own`, { skip }, async () => {
+  test(`user ${uid} with the network off has only its own loopback`, { skip }, async () => {
     const tried = tries("off");
     assert.match(await tried("connect-tcp", "127.0.0.1", open), tier.networkNamespace ? /^ECONNREFUSED$/ : /^EPERM$/);
     assert.match(await tried("connect-tcp", "1.1.1.1", "53"), tier.networkNamespace ? /^ENETUNREACH$/ : /^EPERM$/);
@@ -82,7 +82,7 @@ for (const uid of IDENTITIES) {
   });
 
   const ports = tier.landlock < 4 ? "needs Landlock 4" : skip;
-  test(`user ${uid} with ports reaches the listed ones by TCP and nothing else`, { skip: ports }, async () => {
+  test(`user ${uid} with listed ports can reach only these by TCP`, { skip: ports }, async () => {
     const tried = tries({ ports: [Number(open), 4243] });
     assert.equal(await tried("connect-tcp", "127.0.0.1", open), "done");
     assert.equal(await tried("connect-tcp", "127.0.0.1", shut), "EACCES");
@@ -92,11 +92,11 @@ for (const uid of IDENTITIES) {
     assert.equal(await tried("socket", AF.inet, SOCK.dgram), "EPERM");
     assert.equal(await tried("socket", AF.inet6, SOCK.raw), "EPERM");
     assert.equal(await tried("socket", AF.unix, SOCK.stream), "EPERM");
-    assert.equal(await tried("socket", AF.netlink, SOCK.raw), "done", "resolving a name asks for the routes");
+    assert.equal(await tried("socket", AF.netlink, SOCK.raw), "done", "name resolution reads the routes");
     assert.equal(await tried("stray-pair", join(cell.folder, "service")), "EPERM");
   });
 
-  test(`with port 53 user ${uid} may ask for names, and the gap is told`, { skip: ports }, async () => {
+  test(`user ${uid} with port 53 can resolve names, and unrestricted UDP is reported`, { skip: ports }, async () => {
     assert.equal(await tries({ ports: [53] })("socket", AF.inet, SOCK.dgram), "done");
     assert.deepEqual((await cell.run(["true"], cell.sandbox({ network: { ports: [53] } }))).record.gaps, ["udp"]);
     assert.equal((await cell.run(["true"], cell.sandbox({ network: { ports: [443] } }))).record.gaps, undefined);

@@ -27,7 +27,7 @@ const parts = [
 
 const older = compile("older-landlock", parts);
 
-/** What comes of trying something under an older Landlock. */
+/** Runs an attempt with the features of an older Landlock ABI and returns its result. */
 function tried(abi: number, ...what: string[]): string {
   const { status, stdout, stderr } = spawnSync(older, [String(abi), workspace, secret, attempt, ...what], {
     encoding: "utf8",
@@ -45,7 +45,7 @@ function gaps(abi: number): string[] {
 
 for (const abi of [1, 2, 3, 4, 5, 6]) {
   const skip = tier.landlock < abi ? `this kernel has Landlock ${tier.landlock}` : false;
-  test(`with Landlock ${abi} as much holds as it can hold`, { skip }, () => {
+  test(`enforces what Landlock ABI ${abi} supports`, { skip }, () => {
     const outside = join(folder, `outside-${abi}`);
     const inside = join(workspace, `inside-${abi}`);
     writeFileSync(outside, "outside");
@@ -69,7 +69,7 @@ const LEAST: Record<string, number> = {
   "scope-signals": 6,
 };
 
-test("what an older Landlock cannot do is told", {
+test("reports features that an older Landlock does not support", {
   skip: tier.landlock < 1 ? "this kernel has no Landlock" : false,
 }, () => {
   for (let abi = 1; abi <= tier.landlock; abi++) {
@@ -78,17 +78,17 @@ test("what an older Landlock cannot do is told", {
   }
 });
 
-test("the keeper says what it can confine with here", () => {
+test("the keeper reports the sandbox features of this machine", () => {
   const line = execFileSync(keeperBinary(), ["probe"], { encoding: "utf8" });
   assert.deepEqual(JSON.parse(line), tier);
   assert.equal(line.split("\n").length, 2);
   if (process.getuid?.() === 0 && tier.mounts !== "none") assert.equal(tier.mounts, "root");
 });
 
-test("where namespaces are forbidden, the keeper says so", (t) => {
+test("the keeper reports when namespaces are not available", (t) => {
   const forbidden = spawnSync("unshare", ["--user", keeperBinary(), "probe"], { encoding: "utf8" });
   if (forbidden.status !== 0) return t.skip("needs user namespaces");
-  // In a user namespace where nobody is mapped to anybody, none can be made within.
+  // In a user namespace without mapped users, no other namespace can be created.
   const seen = JSON.parse(forbidden.stdout);
   assert.deepEqual([seen.mounts, seen.isolation, seen.networkNamespace], ["none", false, false]);
   assert.equal(seen.landlock, tier.landlock);

@@ -8,7 +8,7 @@ import { exists } from "../../fixtures/processes.ts";
 import { Cell } from "../../fixtures/sandbox-fixture.ts";
 import { until } from "../../fixtures/until.ts";
 
-const skip = process.getuid?.() === 0 ? false : "only root can run commands as somebody else";
+const skip = process.getuid?.() === 0 ? false : "only root can run commands as another user";
 const ANYBODY = { uid: 61234, gid: 61235, groups: [61235, 61236] };
 const cell = await Cell.open();
 after(() => cell.close());
@@ -19,7 +19,7 @@ if (sandboxCapabilities().isolation) profiles.isolated = { isolated: true };
 for (const [name, profile] of Object.entries(profiles)) {
   const sandbox = cell.sandbox({ ...profile, user: ANYBODY });
 
-  test(`${name}: a command runs as the user it is given, with that user's groups and no capability`, {
+  test(`${name}: a command runs as the given user, with its groups and without capabilities`, {
     skip,
   }, async () => {
     const { record, stdout, stderr } = await cell.sh(
@@ -32,7 +32,7 @@ for (const [name, profile] of Object.entries(profiles)) {
     assert.deepEqual([made.uid, made.gid], [ANYBODY.uid, ANYBODY.gid]);
   });
 
-  test(`${name}: it cannot become root again`, { skip }, async () => {
+  test(`${name}: the command cannot become root again`, { skip }, async () => {
     const { stdout } = await cell.sh(
       "su -c id root < /dev/null 2>/dev/null; sudo -n id 2>/dev/null; echo end",
       sandbox,
@@ -40,7 +40,7 @@ for (const [name, profile] of Object.entries(profiles)) {
     assert.equal(stdout, "end\n");
   });
 
-  test(`${name}: a folder it may not enter is not its folder`, { skip }, async () => {
+  test(`${name}: rejects a working directory that the user cannot enter`, { skip }, async () => {
     const closed = join(cell.workspace, `closed-${name}`);
     cell.own(closed);
     const { record } = await cell.run(["true"], sandbox, { cwd: closed });
@@ -49,7 +49,7 @@ for (const [name, profile] of Object.entries(profiles)) {
     assert.equal((await cell.run(["true"], sandbox, { cwd: closed })).record.code, 0);
   });
 
-  test(`${name}: it dies with its keeper all the same`, { skip }, async () => {
+  test(`${name}: the command ends with its keeper`, { skip }, async () => {
     const execution = await cell.start(["sleep", "300"], sandbox);
     const release = execution.hold();
     const pid = (await execution.started) ?? 0;
@@ -61,7 +61,7 @@ for (const [name, profile] of Object.entries(profiles)) {
   });
 }
 
-test("who is not root cannot give a command to anybody", { skip }, async (t) => {
+test("an unprivileged keeper cannot run commands as another user", { skip }, async (t) => {
   const ordinary = await Cell.open(65534);
   t.after(() => ordinary.close());
   const { record } = await ordinary.run(["true"], ordinary.sandbox({ user: ANYBODY }));

@@ -18,11 +18,11 @@ export interface Ran {
   stdout: string;
   stderr: string;
   record: ExitRecord;
-  /** The type of the error when it could not be started. */
+  /** The type of the error if the command could not be started. */
   error: string | null;
 }
 
-/** Real keepers under a confinement, without the gateway around them. */
+/** Runs commands with a confinement through real keepers, without a gateway. */
 export class ConfinedFixture extends GatewayFixture {
   readonly executor = new NativeExecutor(openStateFolder(this.state), new LocalSessionReader());
   readonly outside = join(this.folder, "outside");
@@ -49,7 +49,7 @@ export class ConfinedFixture extends GatewayFixture {
     return this.launch(request, confine(request, confinement));
   }
 
-  /** From here on nothing is checked any more but by the keeper. */
+  /** Launches a resolved request. Only the keeper checks it from here on. */
   async launch(request: RunRequest, confined: Confined): Promise<Ran> {
     const spec = launchSpec(request, confined, DEFAULTS, newId(), false);
     const execution = (await this.executor.prepare()).launch(spec, () => {});

@@ -8,7 +8,7 @@ after(() => fixture.close());
 
 const LIMITS = `for what in c n f u; do echo "$what $(ulimit -S$what) $(ulimit -H$what)"; done`;
 
-/** Soft and hard, by ulimit's letter. */
+/** Soft and hard limits by the letter of the `ulimit` option. */
 async function limits(
   config: Parameters<typeof fixture.confinement>[0] = {},
 ): Promise<Record<string, [string, string]>> {
@@ -22,7 +22,7 @@ async function limits(
   );
 }
 
-/** What this process, and so the zygote it starts, has. */
+/** Returns a limit of this process, which the zygote inherits. */
 function own(name: string): { soft: number; hard: number } {
   const line =
     readFileSync("/proc/self/limits", "utf8")
@@ -38,20 +38,20 @@ function own(name: string): { soft: number; hard: number } {
 
 const shown = (value: number) => (value === Number.POSITIVE_INFINITY ? "unlimited" : String(value));
 
-test("out of the box: no cores, the usual open files, and file sizes as inherited", async () => {
+test("by default core dumps are off, and limits on open files and file sizes are inherited", async () => {
   const seen = await limits();
   assert.equal(seen.c?.[0], "0");
   assert.deepEqual(seen.n, [shown(Math.min(1024, own("Max open files").hard)), shown(own("Max open files").hard)]);
   assert.deepEqual(seen.f, [shown(own("Max file size").soft), shown(own("Max file size").hard)]);
 });
 
-test("processes of the user: far above what a tree may have, since they are others' as well, and never raised", async () => {
+test("the per-user process limit is far above that of a tree, and never raised", async () => {
   const { soft } = own("Max processes");
   const most = Number((await limits({ limits: { processes: 100 } })).u?.[0]?.replace("unlimited", "Infinity"));
   assert.ok(most >= Math.min(soft, 400) && most <= soft, `${most} of ${soft}`);
 });
 
-test("a configured limit of open files holds and cannot be raised", async () => {
+test("a command cannot exceed or raise a configured limit on open files", async () => {
   const confinement = fixture.confinement({ limits: { openFiles: 50 } });
   assert.deepEqual((await limits({ limits: { openFiles: 50 } })).n, ["50", "50"]);
   const { stdout } = await fixture.run(
@@ -64,14 +64,14 @@ test("a configured limit of open files holds and cannot be raised", async () => 
   assert.match(stdout, /^no\n(?:49|50)\n$/);
 });
 
-test("a configured file size holds: what is longer ends with SIGXFSZ", async () => {
+test("a command that exceeds the configured file size gets SIGXFSZ", async () => {
   const confinement = fixture.confinement({ limits: { fileSize: 100_000 } });
   const { record } = await fixture.run({ command: "exec head -c 300000 /dev/zero > big" }, confinement);
   assert.equal(record.signal, 25);
   assert.equal(readFileSync(fixture.path("big")).length, 100_000);
 });
 
-test("the keeper's own files are not limited by the command's", async () => {
+test("the limits of a command do not apply to the keeper's files", async () => {
   const { record } = await fixture.run(
     { command: "head -c 300000 /dev/zero" },
     fixture.confinement({ limits: { fileSize: 4096, openFiles: 20 } }),
@@ -79,7 +79,7 @@ test("the keeper's own files are not limited by the command's", async () => {
   assert.deepEqual([record.code, record.streams[0]?.bytes], [0, 300_000]);
 });
 
-test("a command sees neither secrets nor hooks, and functions of the parent do not run", async () => {
+test("a command inherits no secrets, hooks or shell functions", async () => {
   const parent = {
     GITHUB_TOKEN: "hunter2",
     LD_DEBUG: "help",

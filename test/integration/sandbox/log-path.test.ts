@@ -16,7 +16,7 @@ after(() => fixture.close());
 
 const FREE = { limits: { sessions: 10_000, startsPerMinute: 1_000_000 } };
 
-/** As out of the box, with a person who says no. */
+/** Opens a gateway with the default settings and an approver who records and denies each request. */
 async function open(policy: ConfigFile = {}) {
   const asked: Approval[] = [];
   const gateway = await fixture.open({
@@ -29,7 +29,7 @@ async function open(policy: ConfigFile = {}) {
   return { gateway, asked };
 }
 
-test("a log is no way into what stays read-only: a person is asked, and told where it goes", async () => {
+test("a log file in a protected path requires approval, and the request names it", async () => {
   const { gateway, asked } = await open();
   for (const logFile of [".git/config", ".git/hooks/pre-commit", ".vscode", "sallyport.json"]) {
     const result = await gateway.run({ command: "echo '	fsmonitor = evil'", logFile });
@@ -49,7 +49,7 @@ test("a log is no way into what stays read-only: a person is asked, and told whe
   assert.equal(readFileSync(fixture.path("build.log"), "utf8"), "fine\n");
 });
 
-test("nor into what is denied, whoever says yes", async () => {
+test("rejects a log file in a denied path without asking for approval", async () => {
   const { gateway, asked } = await open({ denied: [fixture.path("secret")] });
   const result = await gateway.run({ command: "echo x", logFile: "secret/log" });
   assert.equal(result.error?.type, "PathOutOfScope");
@@ -57,7 +57,7 @@ test("nor into what is denied, whoever says yes", async () => {
   assert.deepEqual(asked, []);
 });
 
-test("where nothing is to be written a log is asked about, but for the one Sallyport names itself", async () => {
+test("with the read-only profile a log file requires approval, unless Sallyport chose its name", async () => {
   const { gateway, asked } = await open({ sandbox: "read-only" });
   const result = await gateway.run({ command: "echo evil", logFile: "package.json" });
   assert.equal(result.status, "denied");
@@ -69,7 +69,7 @@ test("where nothing is to be written a log is asked about, but for the one Sally
   assert.equal(asked.length, 1);
 });
 
-test("with an allowlist a log is asked about as a redirection is, also where the command itself was granted", async () => {
+test("with an allowlist a log file requires approval like a redirection, even for a granted command", async () => {
   const asked: Approval[] = [];
   const gateway = await fixture.open({
     policy: { ...FREE, security: "allowlist" },
@@ -81,7 +81,7 @@ test("with an allowlist a log is asked about as a redirection is, also where the
   const command = "ls -d .";
   assert.equal((await gateway.run({ command })).status, "completed");
   assert.equal((await gateway.run({ command })).status, "completed");
-  assert.equal(asked.length, 1, "it was granted");
+  assert.equal(asked.length, 1, "the command has a grant");
   for (const text of [command, "echo evil"]) {
     assert.equal((await gateway.run({ command: text, logFile: "index.js" })).status, "denied", text);
   }

@@ -26,7 +26,7 @@ function scene(t: TestContext) {
   return { workspace, outside, scope: workspaceScope(workspace) };
 }
 
-test("makes what is missing, takes what is there", (t) => {
+test("creates missing folders and accepts existing ones", (t) => {
   const { workspace, scope } = scene(t);
   const expected = join(workspace, ".tmp/exec");
   assert.equal(makeFolder(scope, ".tmp/exec"), expected);
@@ -38,7 +38,7 @@ test("makes what is missing, takes what is there", (t) => {
   assert.equal(makeFolder(scope, "link/x"), join(workspace, "build/x"));
 });
 
-test("makes nothing outside, and nothing through a file", (t) => {
+test("creates nothing outside the workspace or below a file", (t) => {
   const { workspace, outside, scope } = scene(t);
   symlinkSync(outside, join(workspace, ".tmp"));
   symlinkSync(join(outside, "missing"), join(workspace, "dangling"));
@@ -57,7 +57,7 @@ test("makes nothing outside, and nothing through a file", (t) => {
   assert.deepEqual(readdirSync(outside), []);
 });
 
-test("a link swapped in while it works leads nowhere", async (t) => {
+test("does not follow a link that replaces a folder while it runs", async (t) => {
   const { workspace, outside, scope } = scene(t);
   mkdirSync(join(workspace, ".tmp"));
   symlinkSync(outside, join(workspace, "trap"));

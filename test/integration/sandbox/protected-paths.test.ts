@@ -26,7 +26,7 @@ function repository(name: string): string {
   return place;
 }
 
-test("hooks and configuration of the repository, of editors and of agents are protected", () => {
+test("protects hooks and configuration of the repository, of editors and of agents", () => {
   const place = repository("plain");
   const { readOnly, writable } = protectedPaths(place);
   for (const name of [
@@ -45,7 +45,7 @@ test("hooks and configuration of the repository, of editors and of agents are pr
   assert.deepEqual(writable, []);
 });
 
-test("submodules have hooks too", () => {
+test("protects the hooks of submodules", () => {
   const inner = repository("inner");
   const place = repository("outer");
   git(place, "submodule", "add", inner, "lib/inner");
@@ -54,7 +54,7 @@ test("submodules have hooks too", () => {
   assert.ok(readOnly.includes(join(place, ".git/modules/lib/inner/config")));
 });
 
-test("a linked worktree may write what a commit needs, and only if its repository knows it", () => {
+test("a linked worktree can write the files of a commit only if its repository names it", () => {
   const place = repository("main");
   const tree = join(folder, "tree");
   git(place, "worktree", "add", tree);
@@ -76,7 +76,7 @@ test("a linked worktree may write what a commit needs, and only if its repositor
   assert.deepEqual(protectedPaths(forged).writable, []);
 });
 
-test("garbage in place of a repository is no repository", () => {
+test("ignores an invalid repository", () => {
   const place = join(folder, "garbage");
   mkdirSync(place);
   writeFileSync(join(place, ".git"), Buffer.from([0, 255, 10, 1]));
@@ -84,7 +84,7 @@ test("garbage in place of a repository is no repository", () => {
   assert.ok(protectedPaths(place).readOnly.includes(join(place, ".git")));
 });
 
-test("a spot is known by its name", () => {
+test("recognizes a protected path by its name", () => {
   assert.equal(protectedPathOf("/w/.git/config", "/w"), "/w/.git/config");
   assert.equal(protectedPathOf("/w/.git/config.lock", "/w"), "/w/.git/config");
   assert.equal(protectedPathOf("/w/.git/commondir", "/w"), "/w/.git/commondir");

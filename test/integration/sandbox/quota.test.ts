@@ -22,7 +22,7 @@ function refusal(work: () => void): SallyportError {
   assert.fail("it was admitted");
 }
 
-test("as many sessions may run as the limit says, and the refusal says which limit", () => {
+test("rejects a session above the limit and names the limit", () => {
   new Quota(counts(2)).admit("a", LIMITS);
   const error = refusal(() => new Quota(counts(3)).admit("a", LIMITS));
   assert.equal(error.message, "This agent has reached its limit of 3 running sessions.");
@@ -33,10 +33,10 @@ test("as many sessions may run as the limit says, and the refusal says which lim
   );
 });
 
-test("starts are counted over the last minute, the store's and our own", () => {
+test("counts the starts of the last minute in the database and in this gateway", () => {
   const error = refusal(() => new Quota(counts(0, 5)).admit("a", LIMITS));
   assert.deepEqual([error.details.limit, error.details.value], ["startsPerMinute", 5]);
-  // Sessions that were started and removed are not in the store any more.
+  // Sessions that were started and removed are no longer in the database.
   const quota = new Quota(counts(0, 0));
   for (let i = 0; i < 5; i++) quota.admit("a", LIMITS, 1000 + i * 1000);
   assert.match(refusal(() => quota.admit("a", LIMITS, 11_000)).recovery[0]?.hint ?? "", /in 50 s/);
@@ -45,7 +45,7 @@ test("starts are counted over the last minute, the store's and our own", () => {
   refusal(() => quota.admit("a", LIMITS, 61_002));
 });
 
-test("of many gateways together none starts more than the limit, and far from it the store is rarely asked", () => {
+test("gateways together keep the limit, and rarely query the database far below it", () => {
   const starts: number[] = [];
   let asked = 0;
   const shared: SessionCounts = {
@@ -70,7 +70,7 @@ test("of many gateways together none starts more than the limit, and far from it
   assert.deepEqual([starts.length, refused], [600, 1400]);
 });
 
-test("refused starts do not count", () => {
+test("rejected starts do not count", () => {
   let running = 3;
   const quota = new Quota({ running: () => running, startedSince: () => 0 });
   for (let i = 0; i < 20; i++) refusal(() => quota.admit("a", LIMITS, i));
@@ -78,7 +78,7 @@ test("refused starts do not count", () => {
   for (let i = 0; i < 5; i++) quota.admit("a", LIMITS, 100);
 });
 
-test("the window of a busy agent does not grow without bound", () => {
+test("the memory for the starts of a busy agent is bounded", () => {
   const quota = new Quota(counts(0));
   for (let i = 0; i < 50_000; i++) quota.admit("a", { sessions: 1, startsPerMinute: 1000 }, i * 61);
 });
@@ -86,7 +86,7 @@ test("the window of a busy agent does not grow without bound", () => {
 const fixture = new GatewayFixture();
 after(() => fixture.close());
 
-test("several gateways on one state folder share an agent's quota, and others have their own", async () => {
+test("gateways on one state folder share an agent's quota, and other agents have their own", async () => {
   const { writeFileSync } = await import("node:fs");
   writeFileSync(join(fixture.workspace, "sallyport.json"), JSON.stringify({ limits: { sessions: 4 } }));
   const one = await fixture.open();

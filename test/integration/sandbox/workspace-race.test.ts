@@ -16,14 +16,14 @@ mkdirSync(join(workspace, "spot/inner"), { recursive: true });
 mkdirSync(join(outside, "inner"));
 symlinkSync(outside, join(workspace, "trap"));
 
-/** The folder `spot` and a link out of the workspace change places all the time. */
+/** Starts a program that continuously exchanges the folder `spot` and a link out of the workspace. */
 function startSwapping(): ChildProcess {
   return spawn(compile("swap"), [join(workspace, "spot"), join(workspace, "trap")], { stdio: "ignore" });
 }
 
-/** What a request comes to: where it ran, or why it did not. */
+/** Runs a request and returns its working directory, or the type of its error. */
 async function attempt(round: number, launch: (confined: Confined) => Confined): Promise<string> {
-  // The kernel's word: a shell's `pwd -P` walks the names again and may be fooled by itself.
+  // Read from the kernel, because a shell's `pwd -P` resolves the names again and can be misled itself.
   const request = { command: "readlink", args: ["/proc/self/cwd"], cwd: "spot/inner", logFile: `spot/${round}.log` };
   try {
     const { stdout, error } = await fixture.launch(request, launch(confine(request, fixture.confinement())));
@@ -34,7 +34,7 @@ async function attempt(round: number, launch: (confined: Confined) => Confined):
   }
 }
 
-test("a link swapped in between the check and the start never takes a command or its log out", async () => {
+test("a link swapped in between the check and the start never moves a command or its log outside", async () => {
   const swapper = startSwapping();
   const seen = new Map<string, number>();
   try {
@@ -46,7 +46,7 @@ test("a link swapped in between the check and the start never takes a command or
     await killAndWait(swapper);
   }
   const places = [...seen.keys()].filter((came) => came.startsWith("/"));
-  // Whichever of the two names it has at the moment, the folder is the one in the workspace.
+  // The folder in the workspace may have either of the two names at the moment.
   for (const place of places) assert.match(place, /\/workspace\/(?:spot|trap)\/inner$/, JSON.stringify([...seen]));
   const words = [...seen.keys()].filter((came) => !came.startsWith("/"));
   assert.deepEqual(
@@ -57,7 +57,7 @@ test("a link swapped in between the check and the start never takes a command or
     assert.ok(!existsSync(join(outside, `${round}.log`)), `log ${round} is outside`);
 });
 
-test("the race is real: without the root the same attempts do get out", async () => {
+test("without a root the same attempts do get outside", async () => {
   const swapper = startSwapping();
   let escaped = false;
   try {
@@ -68,11 +68,11 @@ test("the race is real: without the root the same attempts do get out", async ()
   } finally {
     await killAndWait(swapper);
   }
-  assert.ok(escaped, "a minute of attempts, and none got out");
+  assert.ok(escaped, "no attempt got outside within a minute");
 });
 
 for (const program of ["open-beneath", "open-beneath-walk"]) {
-  test(`${program}: opens beneath the root and meets no link, with openat2 and without`, () => {
+  test(`${program}: opens paths beneath the root without following links`, () => {
     const binary = compile(program);
     const root = join(fixture.folder, `root of ${program}`);
     mkdirSync(join(root, "a/b"), { recursive: true });

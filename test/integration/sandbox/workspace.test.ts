@@ -91,7 +91,7 @@ const OUTSIDE = [
 ];
 
 for (const path of OUTSIDE) {
-  test(`${path} is out of scope as cwd and below it for a log`, () => {
+  test(`rejects ${path} as cwd, and a log file in it`, () => {
     for (const [what, asked] of [
       ["cwd", path],
       ["logFile", `${path}/x.log`],
@@ -109,7 +109,7 @@ for (const path of OUTSIDE) {
   });
 }
 
-test("what is missing, a file, or a circle of links in the workspace is told apart from what is outside", () => {
+test("distinguishes missing paths, files and link loops in the workspace from paths outside", () => {
   for (const path of ["missing", "a/missing", "file/x", "circle/x"]) {
     assert.throws(() => resolveInWorkspace(scope, path, "cwd"), { type: "WorkdirNotFound" }, path);
   }
@@ -118,14 +118,14 @@ test("what is missing, a file, or a circle of links in the workspace is told apa
   assert.throws(() => resolveInWorkspace(scope, "new/", "logFile"), { type: "WorkdirNotFound" });
 });
 
-test("a folder of Sallyport's own is out of bounds, also within the workspace", () => {
+test("rejects Sallyport's own folders, even within the workspace", () => {
   const around = workspaceScope(fixture.folder, { keepOut: [fixture.state] });
   assert.throws(() => resolveInWorkspace(around, "state", "cwd"), { type: "PathOutOfScope" });
   assert.throws(() => resolveInWorkspace(around, "state/sallyport.db", "logFile"), { type: "PathOutOfScope" });
   assert.equal(resolveInWorkspace(around, "workspace", "cwd"), workspace);
 });
 
-test("a log file may be new, a link within, but no link out, broken or not", async () => {
+test("accepts a log file that is new or a link within the workspace, but no link outside", async () => {
   assert.equal(resolveInWorkspace(scope, "a/new.log", "logFile"), join(workspace, "a/new.log"));
   assert.equal(resolveInWorkspace(scope, "in/new.log", "logFile"), join(workspace, "a/b/new.log"));
   for (const path of ["dangling.log", "precious.log"]) {
@@ -135,18 +135,18 @@ test("a log file may be new, a link within, but no link out, broken or not", asy
   assert.equal(readFileSync(join(workspace, "a/real.log"), "utf8"), "logged\ntoo\n");
 });
 
-test("a folder is no log file, and a file no working directory", async () => {
+test("rejects a folder as log file, and a file as working directory", async () => {
   assert.equal((await fixture.run({ command: "true", logFile: "a" })).error, "SpawnFailed");
   assert.equal((await fixture.run({ command: "true", cwd: "file" })).error, "WorkdirNotFound");
 });
 
-test("a log file that is a second name of a file elsewhere is refused before it is emptied", async () => {
+test("rejects a log file that is a hard link before truncating it", async () => {
   const { error, stdout } = await fixture.run({ command: "echo overwritten", logFile: "second-name.log" });
   assert.deepEqual([error, stdout], ["PathOutOfScope", ""]);
   assert.equal(readFileSync(join(outside, "precious"), "utf8"), "precious");
 });
 
-test("what changes between the check and the start is noticed by the keeper", async () => {
+test("the keeper detects a path that changes between the check and the start", async () => {
   mkdirSync(join(workspace, "spot/inner"), { recursive: true });
   mkdirSync(join(outside, "inner"));
   const request = { command: "pwd -P; touch ran", cwd: "spot/inner", logFile: "spot/x.log" };
@@ -158,13 +158,13 @@ test("what changes between the check and the start is noticed by the keeper", as
     "PathOutOfScope",
   );
   assert.equal((await fixture.launch(request, { ...confined, cwd: workspace })).error, "PathOutOfScope");
-  // A link within the workspace is not what was judged either.
+  // A link within the workspace is not the path that was checked either.
   symlinkSync("was-spot", join(workspace, "spot2"));
   const moved = { ...confined, logFile: null, cwd: join(workspace, "spot2/inner") };
   assert.equal((await fixture.launch(request, moved)).error, "PathOutOfScope");
 });
 
-test("a keeper refuses a working directory or a log that is not even named beneath the root", async () => {
+test("a keeper rejects a working directory or log file whose name is not beneath the root", async () => {
   const confined = confine({ command: "true" }, fixture.confinement());
   for (const wrong of [{ cwd: "/tmp" }, { cwd: sibling }, { logFile: "/tmp/x.log" }, { logFile: `${sibling}/x.log` }]) {
     const ran = fixture.launch({ command: "true" }, { ...confined, ...wrong });
@@ -178,13 +178,13 @@ test("a keeper refuses a working directory or a log that is not even named benea
   assert.equal(dotted.error, "PathOutOfScope");
 });
 
-test("`anywhere` lets a person out, but not into Sallyport's own folders", async () => {
+test("`anywhere` allows paths outside the workspace, but not Sallyport's own folders", async () => {
   const free = fixture.confinement({ scope: "anywhere" });
   assert.equal((await fixture.run({ command: "pwd -P", cwd: outside }, free)).stdout, `${outside}\n`);
   assert.throws(() => confine({ command: "true", cwd: fixture.state }, free), { type: "PathOutOfScope" });
 });
 
-test("a workspace that is a link is followed once", () => {
+test("resolves a workspace that is a link", () => {
   symlinkSync(workspace, join(fixture.folder, "link-to-workspace"));
   assert.equal(workspaceScope(join(fixture.folder, "link-to-workspace")).root, workspace);
   assert.throws(() => workspaceScope(join(fixture.folder, "missing")), { type: "WorkdirNotFound" });

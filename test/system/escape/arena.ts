@@ -13,9 +13,9 @@ const SECRETS = [
   ".bash_history",
   ".mozilla/firefox/x.default/cookies",
 ];
-const SPOTS = [".vscode/tasks.json", ".claude/settings.json", ".mcp.json"];
+const PROTECTED = [".vscode/tasks.json", ".claude/settings.json", ".mcp.json"];
 
-/** Where the attempts are made: a workspace, a home with secrets, and a folder that is none of the command's business. */
+/** The folders of the attempts: a workspace, a home directory with secrets, and a folder outside the workspace. */
 export class Arena {
   readonly folder: string;
   readonly workspace: string;
@@ -35,7 +35,7 @@ export class Arena {
     this.restore();
   }
 
-  /** As if nothing had been tried yet. */
+  /** Restores the initial state of the folders. */
   restore(): void {
     for (const place of [this.workspace, this.outside, this.home]) rmSync(place, { recursive: true, force: true });
     for (const secret of SECRETS) put(join(this.home, secret), "treasure\n");
@@ -46,17 +46,17 @@ export class Arena {
     mkdirSync(this.workspace);
     execFileSync("git", ["init", "-q", "--template=", this.workspace], { env: { ...process.env, HOME: this.home } });
     put(join(this.workspace, ".git/hooks/sample"), "# a hook\n");
-    for (const spot of SPOTS) put(join(this.workspace, spot), "{}\n");
+    for (const path of PROTECTED) put(join(this.workspace, path), "{}\n");
     put(join(this.workspace, "sallyport.json"), '{ "$schema": "as it was" }\n');
   }
 
-  /** A secret that was not there when the command started. */
+  /** Creates a secret after the command has started. */
   appear(): void {
     put(join(this.home, ".docker/config.json"), "treasure\n");
     put(join(this.workspace, "go"), "go\n");
   }
 
-  /** Everything about the places that a confined command must leave alone. */
+  /** Describes all files that a sandboxed command must not change. */
   untouched(): string {
     return [this.outside, this.home].flatMap(describe).join("\n");
   }

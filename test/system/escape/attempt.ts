@@ -1,17 +1,17 @@
 import type { RunRequest } from "../../../src/core/request.ts";
 
 /**
- * One way to get out, as bash text that exits with 0 only when it got out. It finds its way by these variables: OUT, a
- * folder beside the workspace; HOME, with secrets in it; STATE, the state folder; TOOL, the compiled ways; SUID, the same
- * with root's setuid bit; KEEPER and NEIGHBOUR, processes of others; GATEWAY, ours; PORT, of servers on loopback; SOCKETS,
- * a folder of unix sockets; ABSTRACT, the name of one without a file.
+ * One attempt to escape, as bash text that exits with 0 only if it succeeds. It has these variables: OUT, a folder
+ * next to the workspace; HOME, which contains secrets; STATE, the state folder; TOOL, a program with further attempts;
+ * SUID, the same as a setuid program of root; KEEPER, NEIGHBOUR and GATEWAY, pids of other processes; PORT, of servers
+ * on loopback; SOCKETS, a folder with Unix sockets; ABSTRACT, the name of an abstract socket.
  */
 export interface Attempt {
   name: string;
   script: string;
-  /** Only these can do it unconfined. */
+  /** The kind of user for whom the attempt succeeds without a sandbox. Undefined for both. */
   who?: "root" | "ordinary";
-  /** Besides the default profile. */
+  /** Changes to the default profile. */
   under?: Pick<RunRequest, "sandbox" | "network">;
   /** Called once the command has said `ready`. */
   meanwhile?: "appear";

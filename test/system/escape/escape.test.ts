@@ -8,10 +8,10 @@ import { compile } from "../../fixtures/compile.ts";
 import { ATTEMPTS } from "./attempts.ts";
 import type { Outcome } from "./runner.ts";
 
-/** Every way out is tried by a real program, free and confined. Without the first the second would prove nothing. */
+/** Runs every attempt with and without a sandbox. One that fails without a sandbox proves nothing. */
 const RUNNER = fileURLToPath(new URL("runner.ts", import.meta.url));
 
-function furnish(folder: string): string[] {
+function installTools(folder: string): string[] {
   const tool = join(folder, "tool");
   const suid = join(folder, "suid");
   for (const copy of [tool, suid]) copyFileSync(compile("escape"), copy);
@@ -20,7 +20,7 @@ function furnish(folder: string): string[] {
   return [tool, suid];
 }
 
-/** To root with all capabilities so many ways are open; in a container, or to an ordinary user, fewer. */
+/** Returns the minimum number of attempts that succeed without a sandbox: most for root with all capabilities. */
 function least(uid: number | null): number {
   const held = /CapEff:\s+([0-9a-f]+)/.exec(readFileSync("/proc/self/status", "latin1"))?.[1] ?? "0";
   const all = (BigInt(`0x${held}`) & 0x1fffffn) === 0x1fffffn;
@@ -28,16 +28,16 @@ function least(uid: number | null): number {
 }
 
 for (const { who, uid } of USERS) {
-  describe(`ways out, as ${who}`, () => {
-    const outcomes = asUser<Outcome>(uid, RUNNER, furnish);
+  describe(`attempts to escape, as ${who}`, () => {
+    const outcomes = asUser<Outcome>(uid, RUNNER, installTools);
     for (const { name, impossible, escaped, changed, said } of outcomes) {
-      const skip = impossible !== null && `even the unconfined cannot: ${impossible.slice(0, 100)}`;
+      const skip = impossible !== null && `fails without a sandbox too: ${impossible.slice(0, 100)}`;
       test(name, { skip }, () => {
-        assert.equal(escaped, false, `it got out: ${said}`);
-        assert.equal(changed, false, "it changed what is none of its business");
+        assert.equal(escaped, false, `the attempt succeeded: ${said}`);
+        assert.equal(changed, false, "the attempt changed files outside");
       });
     }
-    test("enough ways were really open to the unconfined", () => {
+    test("enough attempts succeed without a sandbox", () => {
       const open = outcomes.filter(({ impossible }) => impossible === null).length;
       assert.ok(open >= least(uid), `only ${open} of ${ATTEMPTS.length}`);
     });

@@ -12,8 +12,8 @@ export const KERNEL: Attempt[] = [
   ...CALLS.map((call) => ({ name: `call ${call}`, script: tool("kernel", call) })),
   ...NAMESPACES.map((kind) => ({ name: `leave the ${kind} namespace`, script: tool("unshare", kind) })),
   ...["user", "pid"].map((kind) => ({ name: `start a child in a new ${kind} namespace`, script: tool("clone", kind) })),
-  { name: "start a child in a new user namespace by clone3", script: tool("clone3", "user") },
+  { name: "start a child in a new user namespace with clone3", script: tool("clone3", "user") },
   { name: "open a raw socket", script: tool("raw"), who: "root" },
-  { name: "open a raw socket of IPv6", script: tool("raw6"), who: "root" },
+  { name: "open a raw IPv6 socket", script: tool("raw6"), who: "root" },
   { name: "open a packet socket", script: tool("packet"), who: "root" },
 ];

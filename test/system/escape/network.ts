@@ -1,7 +1,7 @@
 import { type Attempt, tool } from "./attempt.ts";
 
 const OFF = { network: "off" } as const;
-/** One that nobody listens on. */
+/** Allows only a port without a listener. */
 const OTHER_PORT = { network: { ports: [9] } };
 
 const off: [name: string, script: string][] = [
@@ -14,7 +14,7 @@ const off: [name: string, script: string][] = [
     "reach a server with python",
     'python3 -c \'import os, socket; socket.create_connection(("127.0.0.1", int(os.environ["PORT"])), 2)\'',
   ],
-  ["reach a unix socket of the host", tool("connect-unix", "$SOCKETS/docker.sock")],
+  ["reach a Unix socket of the host", tool("connect-unix", "$SOCKETS/docker.sock")],
   ["reach an abstract socket of the host", tool("connect-abstract", "$ABSTRACT")],
   ["see the interfaces of the host", tool("netlink")],
   ["open a socket to the hypervisor", tool("vsock")],
@@ -28,7 +28,7 @@ const ports: [name: string, script: string][] = [
 ];
 
 export const NETWORK: Attempt[] = [
-  { name: "reach the agent that holds a person's keys", script: tool("connect-unix", "$SOCKETS/agent.sock") },
+  { name: "connect to the user's key agent", script: tool("connect-unix", "$SOCKETS/agent.sock") },
   ...off.map(([name, script]) => ({ name: `${name} without a network`, script, under: OFF })),
   ...["raw", "raw6", "packet"].map((way) => ({
     name: `open a ${way} socket without a network`,

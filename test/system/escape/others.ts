@@ -8,7 +8,9 @@ export interface Others {
   close(): void;
 }
 
-/** Whom a command might reach: servers on one port of both loopbacks by TCP and UDP, a unix socket, an abstract one. */
+/**
+ * Starts servers that a command might reach: TCP and UDP on IPv4 and IPv6 loopback, Unix sockets, an abstract socket.
+ */
 export async function others(sockets: string): Promise<Others> {
   const abstract = `sallyport-escape-${process.pid}`;
   const four = createServer((peer) => peer.destroy());
@@ -30,7 +32,7 @@ export async function others(sockets: string): Promise<Others> {
   };
 }
 
-/** Without IPv6 there is no way out over it, and the control run says so. */
+/** Errors are ignored: without IPv6, the attempts over it fail in the control run. */
 function listens(server: ReturnType<typeof createServer>, place: object): Promise<void> {
   return new Promise((resolve) => {
     server.once("error", () => resolve());

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
-/** `node runner.ts FOLDER TOOL SUID`: tries every way out twice, free and confined, and prints what came of each. */
+/** `node runner.ts FOLDER TOOL SUID`: runs each attempt without and with a sandbox, and prints the outcomes. */
 import { openGateway } from "../../../src/gateway/open.ts";
 import type { GatewayOptions } from "../../../src/gateway/options.ts";
 import { until } from "../../fixtures/until.ts";
@@ -10,7 +10,7 @@ import { others } from "./others.ts";
 
 export interface Outcome {
   name: string;
-  /** Why it proves nothing here: it fails without confinement too. */
+  /** Why the attempt proves nothing on this machine: its output without a sandbox, or null. */
   impossible: string | null;
   escaped: boolean;
   changed: boolean;
@@ -78,7 +78,7 @@ async function outcomeOf({ name, script, under = {}, meanwhile }: Attempt): Prom
   const result = await tryOut(confined, script, under, meanwhile);
   const after = meanwhile ? before : arena.untouched();
   const said = `${result.status} ${result.exitCode} ${result.output} ${result.error?.message ?? ""}`;
-  // Stopped by anything but the sandbox it would prove nothing.
+  // An attempt that was refused before the sandbox could stop it proves nothing.
   const refused = result.status !== "completed" && result.status !== "killed";
   return {
     name,
@@ -92,7 +92,7 @@ async function outcomeOf({ name, script, under = {}, meanwhile }: Attempt): Prom
 
 async function tryOut(gateway: typeof free, script: string, under: object, meanwhile: Attempt["meanwhile"]) {
   const over = new AbortController();
-  // From a file, so that it is the sandbox that stops it and not what the text gives away.
+  // Run from a file, so that the sandbox stops it and not the analysis of the text.
   writeFileSync(`${arena.sockets}/attempt.sh`, script);
   const running = gateway.run({
     command: "bash",
@@ -101,7 +101,7 @@ async function tryOut(gateway: typeof free, script: string, under: object, meanw
     timeoutMs: 60_000,
     ...under,
   });
-  if (meanwhile) void appearOnceReady(gateway, over.signal).catch(() => {}); // then it does not appear, and nothing is proved
+  if (meanwhile) void appearOnceReady(gateway, over.signal).catch(() => {}); // the secret does not appear, and the attempt proves nothing
   const result = await running;
   over.abort();
   return result;

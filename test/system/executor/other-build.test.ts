@@ -16,7 +16,7 @@ after(async () => {
   build.remove();
 });
 
-test("a gateway with another keeper starts a zygote beside the old one, and reaches the old sessions", async () => {
+test("a gateway with another keeper starts its own zygote, and reaches the existing sessions", async () => {
   const running = await old.start({ command: "echo old; cat; exit 4", stdin: "open", name: "old-running" });
   await old.start({ command: "sleep 60", name: "old-killed" });
   const lingering = await old.start({ command: "sleep 60 & exit 5", name: "old-lingering" });
@@ -49,7 +49,7 @@ test("a gateway with another keeper starts a zygote beside the old one, and reac
   await upgraded.close();
 });
 
-test("each build's zygote leaves by itself, without the other's commands", async () => {
+test("the zygote of one build exits without affecting commands of the other", async () => {
   const upgraded = await OtherGateway.open(fixture, { env: { SALLYPORT_KEEPER: build.keeper } });
   const { id, pid } = await upgraded.ask<SessionInfo>({ call: "start", request: { command: "exec sleep 60" } });
   const [first = 0] = zygotesOf(fixture.state);
@@ -61,7 +61,7 @@ test("each build's zygote leaves by itself, without the other's commands", async
   await upgraded.close();
 });
 
-test("a gateway whose keeper was replaced works on with the old one, and says so once that has left", async () => {
+test("a gateway whose keeper was replaced uses the old zygote, and reports the change when it has exited", async () => {
   const upgraded = buildKeeper("before");
   const elsewhere = new GatewayFixture();
   after(async () => {
@@ -74,6 +74,6 @@ test("a gateway whose keeper was replaced works on with the old one, and says so
   writeFileSync(`${upgraded.keeper}.id`, "after");
   assert.equal((await run()).stdout, "fine\n");
   await elsewhere.stopKeepers();
-  await assert.rejects(run(), { type: "KeeperUnavailable", message: /replaced by another build/ });
+  await assert.rejects(run(), { type: "KeeperUnavailable", message: /replaced with another build/ });
   await gateway.close();
 });

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-/** The tests of executors run in this process's siblings against the native one, and once more here. */
+/** The tests of the native executor that are repeated here with the portable one. */
 const SUITE = [
   "deadline",
   "disk-cap",
@@ -19,7 +19,7 @@ const SUITE = [
 ];
 
 function run(name: string): Promise<{ failed: boolean; output: string }> {
-  const { NODE_TEST_CONTEXT, ...env } = process.env; // it runs on its own, not as a part of this run
+  const { NODE_TEST_CONTEXT, ...env } = process.env; // the suite is a separate run
   const file = fileURLToPath(new URL(`../../integration/executor/${name}.test.ts`, import.meta.url));
   const options = { env: { ...env, SALLYPORT_EXECUTOR: "portable" }, maxBuffer: 64 << 20 };
   return new Promise((resolve) => {
@@ -30,9 +30,9 @@ function run(name: string): Promise<{ failed: boolean; output: string }> {
 }
 
 for (const name of SUITE) {
-  test(`${name}: the portable executor does the same`, async () => {
+  test(`${name}: the portable executor passes the same tests`, async () => {
     const { failed, output } = await run(name);
     assert.equal(failed, false, output.slice(-8000));
-    assert.match(output, /pass [1-9]/, "something was tested");
+    assert.match(output, /pass [1-9]/, "at least one test ran");
   });
 }

@@ -1,4 +1,4 @@
-/* Spoils valid requests in every way it can think of and has them parsed; to be built with the sanitizers.
+/* Mutates valid requests in many ways and parses them. Built with the sanitizers.
  * usage: fuzz-request SEED SECONDS [CORPUS]: a file of requests in hex, one a line, which are tried first */
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +69,7 @@ static void sandbox(void)
 		field(29, numbers, below(5) ? 4 * below(4) : below(sizeof numbers));
 }
 
-/* Fields as a gateway sends them, some left out, some twice, some made up. */
+/* Fields as a gateway sends them, some of them omitted, duplicated or invented. */
 static void make(void)
 {
 	static char list[4096];
@@ -145,7 +145,7 @@ static void spoil(void)
 	}
 }
 
-/* Everything a parsed request points at must lie in the frame and end there. */
+/* All pointers of a parsed request must refer to data within the frame. */
 static size_t touch(const struct request *request)
 {
 	size_t sum = strlen(request->id) + strlen(request->title) + strlen(request->file) + strlen(request->cwd);
@@ -195,7 +195,7 @@ static volatile size_t sum;
 static void attempt(void)
 {
 	struct request request;
-	/* Of exactly the right size, so that one byte too far is noticed. */
+	/* Allocated with the exact size, so that the sanitizer detects a read past the end. */
 	char *payload = malloc(used ? used : 1);
 	memcpy(payload, frame, used);
 	if (request_parse(&request, payload, used)) {

@@ -1,4 +1,4 @@
-/* Feeds hostile terminal output to the keeper's terminal parser and checks what must hold for every input. Built with the
+/* Feeds hostile terminal output to the keeper's terminal parser and checks invariants for every input. Built with the
  * sanitizers by terminal-fuzz.test.ts, or as a libFuzzer target with -DLIBFUZZER.
  *
  * usage: fuzz-terminal SEED COUNT SECONDS CORPUS
@@ -158,7 +158,7 @@ static bool same(const struct terminal_responder *a, const struct terminal_respo
 	       a->reply_length == b->reply_length && memcmp(a->reply, b->reply, a->reply_length) == 0;
 }
 
-/* From a copy of exactly the right size, so that the sanitizer notices a byte read too far. */
+/* From a copy of the exact size, so that the sanitizer detects a read past the end. */
 static void read_copy(struct terminal_responder *responder, const uint8_t *bytes, size_t length)
 {
 	char *copy = malloc(length ? length : 1);
@@ -387,7 +387,7 @@ static void put_token(void)
 		for (count = below(20); count > 0; count--)
 			put_character(below(2) ? wide[below(sizeof wide / sizeof *wide)] : below(0x200000));
 		break;
-	case 8: /* a character that is cut short */
+	case 8: /* a truncated character */
 		put_byte(0x80 + below(128));
 		if (below(2))
 			put_byte(0x80 + below(64));

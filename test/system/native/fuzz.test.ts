@@ -19,7 +19,7 @@ const SECONDS = FUZZ_SECONDS ?? 5;
 const REQUESTS = new URL("corpus/requests.txt", import.meta.url);
 const saved = corpus(REQUESTS).map(({ line }) => Buffer.from(line, "hex"));
 
-test(`spoilt requests are parsed for ${SECONDS} s without a false step`, (t) => {
+test(`parses mutated requests for ${SECONDS} s without an error`, (t) => {
   const folder = mkdtempSync(join(tmpdir(), "sallyport-fuzz-"));
   const program = join(folder, "fuzz-request");
   const sanitizers = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
@@ -30,7 +30,7 @@ test(`spoilt requests are parsed for ${SECONDS} s without a false step`, (t) => 
   assert.equal(status, 0, `seed ${seed}: ${stderr}`);
   const [parsed = 0, refused = 0] = stdout.split(" ").map(Number);
   t.diagnostic(`seed ${seed}: ${parsed} requests understood, ${refused} refused`);
-  assert.ok(parsed > 1000 && refused > 1000, "both kinds must occur, or nothing is tested");
+  assert.ok(parsed > 1000 && refused > 1000, "both valid and invalid requests must occur");
 });
 
 type Next = (limit: number) => number;
@@ -39,7 +39,7 @@ function noise(next: Next, length: number): Buffer {
   return Buffer.from(Array.from({ length }, () => next(256)));
 }
 
-/** A frame that is valid, cut, overlong, spoilt, or nothing of the kind. */
+/** Returns a frame that is valid, truncated, too long, mutated or random. */
 function garbage(next: Next): Buffer {
   const valid = [
     encodeRun(rawSpec(["true"])),
@@ -59,7 +59,7 @@ function garbage(next: Next): Buffer {
       bytes.writeUInt32LE(0, 0);
       return bytes;
     case 4:
-      // Not in a kill's own bytes: one that is valid again would rightly end the command.
+      // The payload of a kill is not mutated, because a valid one would end the command.
       if (bytes.length > 20) for (let i = 0; i < 4; i++) bytes[5 + next(bytes.length - 5)] = next(256);
       return bytes;
     default:
@@ -68,7 +68,7 @@ function garbage(next: Next): Buffer {
   }
 }
 
-/** A saved request as it comes down the socket: its length, that it asks for a run, itself. */
+/** Returns a saved request as a run frame: length, type, payload. */
 function framed(payload: Buffer): Buffer {
   const head = Buffer.alloc(5);
   head.writeUInt32LE(payload.length + 1, 0);
@@ -89,7 +89,7 @@ async function pester(path: string, times: number, next: Next): Promise<void> {
   }
 }
 
-test("a live keeper and its zygote survive whatever is sent to them", async (t) => {
+test("a running keeper and its zygote survive any input", async (t) => {
   const fixture = new GatewayFixture();
   t.after(() => fixture.close());
   const gateway = await fixture.open();
@@ -100,7 +100,7 @@ test("a live keeper and its zygote survive whatever is sent to them", async (t) 
   const places = [join(fixture.sessionFolder(session.id), "ctl"), socketPath(fixture.state)];
   await Promise.all(places.map((path, index) => pester(path, 400, seeded(seed + index))));
   t.diagnostic(`seed ${seed}`);
-  // Among so much garbage there may be a valid signal, deadline or order to end it; then it ended, and was not lost.
+  // The random input may contain a valid signal, deadline or kill. The session has then ended, but is not lost.
   if (session.info().status === "running") {
     assert.ok(exists(keeper) || session.info().status !== "running");
     await session.kill({ graceMs: 0 }).catch(() => {}); // a deadline may have ended it at this moment
@@ -110,7 +110,7 @@ test("a live keeper and its zygote survive whatever is sent to them", async (t) 
   assert.ok(results.every(({ stdout }) => stdout === "fine\n"));
 });
 
-test("a caller that never reads is dropped and holds nobody up", async (t) => {
+test("a client that never reads is disconnected and does not block others", async (t) => {
   const fixture = new GatewayFixture();
   t.after(() => fixture.close());
   const gateway = await fixture.open();

@@ -1,6 +1,6 @@
-/* Runs one keeper that may write nothing of the shared pool but the page of its own slot, and kills it while it is busy.
- * A keeper that also kept a counter up to date would die of SIGSEGV between the two writes, which is where a SIGKILL
- * would leave the counter wrong. Prints the number of idle keepers before, during and after its death.
+/* Runs one keeper that can write only the page of its own slot in the shared pool, and kills it while it is busy.
+ * A keeper that also updated a counter would get SIGSEGV between the two writes, where a SIGKILL would leave the
+ * counter wrong. Prints the number of idle keepers before, while and after it runs.
  * usage: keeper-pool FOLDER */
 #include <fcntl.h>
 #include <signal.h>
@@ -69,7 +69,7 @@ int main(int argc, char **argv)
 		keeper_main(pool, slot, listener, folder, wake[1], harness, &no_cgroups);
 	}
 	slot->pid = pid;
-	/* It greets after it has marked itself as busy. */
+	/* It sends its greeting after it has marked itself as busy. */
 	ssize_t length = recv(connect_to(argv[1]), hello, sizeof hello, 0);
 	unsigned during = keeper_pool_count(pool, KEEPER_IDLE);
 	kill(pid, SIGKILL);

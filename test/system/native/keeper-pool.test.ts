@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { buildHarness } from "../../fixtures/keeper-build.ts";
 
-test("a keeper killed while it turns busy does not change the number of idle keepers", (t) => {
+test("a keeper that is killed as it becomes busy does not change the number of idle keepers", (t) => {
   const folder = mkdtempSync(join(tmpdir(), "sallyport-pool-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const program = join(folder, "keeper-pool");

@@ -1,4 +1,4 @@
-/* Logs from several processes at once, to be built together with native/log.c.
+/* Logs from several processes at once. Built together with native/log.c.
  * usage: log-harness FOLDER LEVEL PROCESSES LINES */
 #include <errno.h>
 #include <fcntl.h>

@@ -80,7 +80,7 @@ test("a condition of the machine is reported once for all keepers", () => {
   assert.equal(run(usual, emptyFolder(), "error"), "1 0\n");
 });
 
-test("many processes that log at once keep two files of bounded size and whole lines", () => {
+test("concurrent processes keep two files of bounded size with complete lines", () => {
   const folder = emptyFolder();
   const processes = 16;
   run(unlimited, folder, "warn", processes, 4000);
@@ -93,7 +93,7 @@ test("many processes that log at once keep two files of bounded size and whole l
   assert.ok(statSync(join(folder, "keeper.log.1")).size > MAX / 2, "rotated when it was full, and not again");
 });
 
-test("a flood is cut to a rate, and the number of missing lines is logged", () => {
+test("limits the rate of messages and logs the number of omitted lines", () => {
   const folder = emptyFolder();
   const processes = 4;
   const count = 5000;
@@ -106,7 +106,7 @@ test("a flood is cut to a rate, and the number of missing lines is logged", () =
   assert.equal(sum + lines.length - missing.length, 2 + processes * count + 1);
 });
 
-test("an existing log is continued and closed to others; a file of another kind is left alone", () => {
+test("appends to an existing log and restricts its mode, and ignores other kinds of files", () => {
   const folder = emptyFolder();
   writeFileSync(join(folder, "keeper.log"), "before\n");
   chmodSync(join(folder, "keeper.log"), 0o644);

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { buildKeeper } from "../../fixtures/keeper-build.ts";
 
 const reports = mkdtempSync(join(tmpdir(), "sallyport-reports-"));
-chmodSync(reports, 0o777); // keepers of other users complain there as well
+chmodSync(reports, 0o777); // keepers of other users write reports there as well
 // A zygote starts with an empty environment, so the options are built in.
 const options = `log_path=${reports}/report:abort_on_error=0:exitcode=66`;
 const build = buildKeeper(
@@ -23,8 +23,8 @@ after(() => {
 });
 
 /**
- * A part of the suite that goes through nearly every file of the keeper. Not isolated commands, nor children made ready
- * ahead: they start on a stack of their own, which the sanitizers take for a mistake.
+ * The part of the suite that covers nearly every file of the keeper. Isolated commands and preforked children are
+ * excluded, because they start on their own stack, which the sanitizers report as an error.
  */
 const SUITE = [
   ...["endings", "pipelined", "lingering", "stdin", "output", "terminal", "killed-keepers"].map(
@@ -34,7 +34,7 @@ const SUITE = [
 ];
 
 for (const name of SUITE) {
-  test(`the tests of ${name} pass with a keeper that watches its own memory`, () => {
+  test(`the tests of ${name} pass with a sanitized keeper`, () => {
     const file = fileURLToPath(new URL(`../../integration/${name}.test.ts`, import.meta.url));
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
     const { status, stdout } = spawnSync(process.execPath, ["--test", file], {
@@ -42,7 +42,7 @@ for (const name of SUITE) {
       env: { ...env, SALLYPORT_KEEPER: build.keeper },
     });
     const found = readdirSync(reports).map((report) => readFileSync(join(reports, report), "utf8"));
-    assert.deepEqual(found, [], "the sanitizers complain");
+    assert.deepEqual(found, [], "the sanitizers report nothing");
     assert.equal(status, 0, stdout);
   });
 }

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { FUZZ_SECONDS, FUZZ_SEED } from "../../fixtures/fuzz.ts";
 import { NATIVE } from "../../fixtures/keeper-build.ts";
 
-/** The keeper's terminal parser: it reads the output of confined commands in an unconfined process. */
+/** The keeper's terminal parser, which reads the output of sandboxed commands in a process without a sandbox. */
 const PARSER = ["terminal_responder.c", "cursor.c"];
 const INPUTS = 30_000;
 const HARNESS = fileURLToPath(new URL("fuzz-terminal.c", import.meta.url));

@@ -14,8 +14,8 @@ import { until } from "../../fixtures/until.ts";
 const VALGRIND = ["/usr/bin/valgrind", "/usr/local/bin/valgrind"].find((path) => existsSync(path));
 const skip = VALGRIND ? false : "valgrind is not installed (Debian, Ubuntu: apt-get install valgrind)";
 
-test("a keeper under valgrind makes no mistake with its memory", { skip }, async (t) => {
-  // It knows no children that share memory without being threads, and wait.
+test("a keeper has no memory errors or leaks under valgrind", { skip }, async (t) => {
+  // Valgrind does not support children that share memory without being threads.
   const build = buildKeeper("valgrind", ["-DKEEPER_NO_PREFORK"]);
   const reports = mkdtempSync(join(tmpdir(), "sallyport-valgrind-"));
   const wrapper = join(build.folder, "wrapper");
@@ -24,7 +24,7 @@ test("a keeper under valgrind makes no mistake with its memory", { skip }, async
   writeFileSync(`${wrapper}.id`, "valgrind");
   const fixture = new GatewayFixture();
   t.after(() => fixture.close());
-  // Its title cannot be seen through valgrind, so every session is held by the gateway that started it.
+  // Valgrind hides the keeper's title, so each session is followed by the gateway that started it.
   const gateway = await OtherGateway.open(fixture, { env: { SALLYPORT_KEEPER: wrapper } });
   const run = (request: object) => gateway.ask<RunResult>({ call: "run", request });
 
@@ -42,11 +42,11 @@ test("a keeper under valgrind makes no mistake with its memory", { skip }, async
   assert.ok(zygote, "no zygote under valgrind");
   const family = [zygote.pid, ...descendantsOf(zygote.pid).map(({ pid }) => pid)];
   send(zygote.pid, "SIGTERM");
-  await until("all of them have left", () => family.every((pid) => !isRunning(pid)), 60_000);
+  await until("all of them have exited", () => family.every((pid) => !isRunning(pid)), 60_000);
   const logs = readdirSync(reports).map((name) => readFileSync(join(reports, name), "utf8"));
   assert.ok(logs.length > 2);
   for (const log of logs) {
-    // A keeper that idles when its zygote leaves dies of a signal, before it can sum up.
+    // An idle keeper is killed by a signal when its zygote exits, before valgrind can write a summary.
     if (!log.includes("ERROR SUMMARY")) assert.doesNotMatch(log, /Invalid|uninitialised/, log);
     else assert.match(log, /ERROR SUMMARY: 0 errors/, log);
     assert.doesNotMatch(log, /definitely lost: [1-9]/, log);
@@ -65,7 +65,7 @@ function isZygote(pid: number, state: string): boolean {
   }
 }
 
-/** Keepers under valgrind have the same command line as their zygote: it is the one whose parent has not. */
+/** Keepers under valgrind have the command line of their zygote, which is the one whose parent has another. */
 function hasSameParent(pid: number, state: string): boolean {
   const parent = allProcesses().find((seen) => seen.pid === pid)?.ppid;
   return readFileSync(`/proc/${parent}/cmdline`, "utf8").split("\0").includes(state);

@@ -1,7 +1,7 @@
-/** Daily work that confinement must not get in the way of: bash text that exits with 0 when it went well. */
+/** Common tasks that must work in the sandbox, as bash text that exits with 0 on success. */
 export interface Job {
   name: string;
-  /** Programs it takes; without them there is nothing to try. */
+  /** Programs that the task requires. Without them it is skipped. */
   needs: string[];
   script: string;
 }
@@ -19,7 +19,7 @@ git checkout -q -- a && ${GIT} merge -q --no-ff -m merged side && ${GIT} tag -a 
 test "$(git log --oneline | wc -l)" = 3`,
   },
   {
-    name: "git: work in a repository that is already there",
+    name: "git: work in an existing repository",
     needs: ["git"],
     script: `cd repository && echo more > c && git add c && ${GIT} commit -qm c && git checkout -q -b other
 git checkout -q - && echo dirty >> c && ${GIT} stash -q && ${GIT} stash pop -q && git status --short | grep -q c
@@ -40,7 +40,7 @@ npm install --silent --offline --no-audit --no-fund ../dep/dep-1.0.0.tgz && npm 
 printf 'm: m.o\\n\\tcc m.o -o m\\nm.o: m.c\\n\\tcc -c m.c -o m.o\\n' > Makefile && make -j2 -s && ./m | grep -q works && make -q`,
   },
   {
-    name: "python: a virtual environment, with processes and locks of its own",
+    name: "python: a virtual environment with child processes and locks",
     needs: ["python3"],
     script: `python3 -m venv --without-pip v && v/bin/python -c 'import sys; sys.exit(sys.prefix == sys.base_prefix)'
 cat > p.py <<'P'
@@ -92,20 +92,20 @@ for i in $(seq 200); do test -s said && break; sleep 0.05; done; grep -q works s
 seq 50000 | sort -R -S 64K | sort -n -S 64K | tail -1 | grep -qx 50000 && rm -r "$f" "$d"`,
   },
   {
-    name: "processes of its own: jobs, signals, pipes, limits",
+    name: "child processes: jobs, signals, pipes, limits",
     needs: ["timeout"],
     script: `sleep 60 & kill %1; wait $! || test $? = 143
 timeout 0.1 sleep 60 || test $? = 124
 (ulimit -n 64; exec 3< /dev/null) && yes | head -1 > /dev/null && setsid true && nohup true && nice true`,
   },
   {
-    name: "a debugger on a program of its own",
+    name: "a debugger on its own program",
     needs: ["gdb"],
     script: "gdb -batch -ex run -ex quit /bin/true | grep -q 'exited normally'",
   },
-  { name: "strace on a program of its own", needs: ["strace"], script: "strace -o t /bin/true && grep -q exit t" },
+  { name: "strace on its own program", needs: ["strace"], script: "strace -o t /bin/true && grep -q exit t" },
   {
-    name: "a terminal of its own",
+    name: "its own terminal",
     needs: ["script"],
     script: "script -qec 'tty && stty size' /dev/null | grep -q /dev/pts",
   },
@@ -116,7 +116,7 @@ timeout 0.1 sleep 60 || test $? = 124
 tar czf d.tgz d && mkdir e && tar xzf d.tgz -C e && test "$(stat -c '%a %Y' e/d/f)" = "$(stat -c '%a %Y' d/f)" && mv e/d/f d/moved && rm -r e`,
   },
   {
-    name: "reading the system and other people's programs",
+    name: "reading system files and programs",
     needs: ["ps"],
     script:
       "ls / /usr/bin > /dev/null && cat /etc/passwd > /dev/null && ps -e > /dev/null && df . > /dev/null && id && uname -a && date && getent hosts localhost",

@@ -1,4 +1,4 @@
-/** `node runner.ts FOLDER`: does every job under the default profile and prints what came of each. */
+/** `node runner.ts FOLDER`: runs every task with the default profile and prints the outcomes. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { openGateway } from "../../../src/gateway/open.ts";

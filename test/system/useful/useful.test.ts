@@ -8,11 +8,11 @@ import type { Outcome } from "./runner.ts";
 const RUNNER = fileURLToPath(new URL("runner.ts", import.meta.url));
 
 for (const { who, uid } of USERS) {
-  describe(`daily work under the default profile, as ${who}`, () => {
+  describe(`common tasks with the default profile, as ${who}`, () => {
     const outcomes = asUser<Outcome>(uid, RUNNER);
     for (const { name, missing, exitCode, said } of outcomes) {
-      test(name, { skip: missing !== null && `${missing} is not here` }, () => assert.equal(exitCode, 0, said));
+      test(name, { skip: missing !== null && `${missing} is not installed` }, () => assert.equal(exitCode, 0, said));
     }
-    test("every job was tried", () => assert.equal(outcomes.length, JOBS.length));
+    test("every task was run or skipped", () => assert.equal(outcomes.length, JOBS.length));
   });
 }

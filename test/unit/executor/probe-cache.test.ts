@@ -37,19 +37,19 @@ function change(how: (kept: { atMs: number; circumstances: string }) => object):
   writeFileSync(file, JSON.stringify({ ...kept, ...how(kept) }));
 }
 
-test("what the machine answered is kept, for nobody else to read, and nothing besides", () => {
+test("stores the result in one file that only its owner can read", () => {
   assert.deepEqual(readProbeCache(state, keeper), TIER);
   assert.equal(statSync(file).mode & 0o777, 0o600);
   assert.deepEqual(readdirSync(state).sort(), ["keeper", "probed.json"]);
 });
 
-test("it is not taken for another keeper's answer", () => {
+test("ignores the result of another keeper", () => {
   writeFileSync(keeper, "another program");
   assert.equal(readProbeCache(state, keeper), null);
   assert.equal(readProbeCache(state, join(state, "no keeper")), null);
 });
 
-test("it is good for an hour, and not from the future", () => {
+test("ignores a result that is older than an hour or from the future", () => {
   change(({ atMs }) => ({ atMs: atMs - HOUR_MS + 60_000 }));
   assert.deepEqual(readProbeCache(state, keeper), TIER);
   change(({ atMs }) => ({ atMs: atMs - 60_000 }));
@@ -58,7 +58,7 @@ test("it is good for an hour, and not from the future", () => {
   assert.equal(readProbeCache(state, keeper), null);
 });
 
-test("it is not taken where anything it hangs on differs", () => {
+test("ignores a result from a different environment", () => {
   const { circumstances } = JSON.parse(readFileSync(file, "utf8")) as { circumstances: string };
   const parts = circumstances.split("\n");
   const named = ["Uid:", "Gid:", "CapEff:", "NoNewPrivs:", "Seccomp:", "user:[", "mnt:[", "pid:[", "net:["];
@@ -78,14 +78,14 @@ test("it is not taken where anything it hangs on differs", () => {
   assert.deepEqual(readProbeCache(state, keeper), TIER);
 });
 
-test("what is no answer at all is asked again", () => {
+test("probes again when the cache is invalid", () => {
   for (const text of ["", "null", "{", "[]", '{"atMs":"now"}']) {
     writeFileSync(file, text);
     assert.equal(readProbeCache(state, keeper), null);
   }
 });
 
-test("where it cannot be kept, nobody is troubled", () => {
+test("ignores a cache that cannot be written", () => {
   rmSync(file);
   mkdirSync(file);
   try {
@@ -97,7 +97,7 @@ test("where it cannot be kept, nobody is troubled", () => {
   }
 });
 
-test("a gateway that finds something else there asks the keeper, and keeps what that says", () => {
+test("a gateway probes when the cache is invalid, and stores the result", () => {
   const own = keeperBinary();
   writeProbeCache(state, own, { ...TIER, landlock: -1 });
   const asked = cachedSandboxCapabilities(state);

@@ -27,7 +27,7 @@ test("parses the output of `ps` on macOS", () => {
   ]);
 });
 
-test("finds the start time of a living process only", () => {
+test("returns a start time only for a running process", () => {
   assert.match(startTimeOf(process.pid) ?? "", /^\d+$/);
   assert.equal(startTimeOf(2 ** 22 + 1), null);
 });

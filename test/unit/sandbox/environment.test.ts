@@ -17,13 +17,13 @@ function confinementFor(parentEnv: Variables, env: Rules) {
   return createConfinement({ ...DEFAULTS, sandbox: "off", env }, { ...folders, parentEnv, capabilities: () => null });
 }
 
-/** The environment of a command, without the PATH that each one gets. */
+/** Returns the environment of a command without PATH, which every command has. */
 function sanitizeEnvironment(parent: Variables, given: Variables | undefined, rules: Rules): Variables {
   const { PATH, ...rest } = confine({ ...COMMAND, ...(given && { env: given }) }, confinementFor(parent, rules)).env;
   return PATH !== undefined && ("PATH" in parent || given?.PATH !== undefined) ? { ...rest, PATH } : rest;
 }
 
-/** inherited: K kept, D dropped; given: A allowed, R refused. */
+/** Names, then K (kept) or D (dropped) when inherited, and A (allowed) or R (refused) when a caller sets them. */
 const TABLE = `
   PATH K R | HOME K R | USER K R | LOGNAME K R | SHELL K R | PWD K R | OLDPWD K R | XDG_CONFIG_HOME K R
   XDG_STATE_HOME K R | XDG_RUNTIME_DIR K R | SALLYPORT_STATE K R | SALLYPORT_ANYTHING K R | ENABLE_EXECUTE K R
@@ -66,10 +66,10 @@ const rows = TABLE.split(/[|\n]/)
   .map((row) => row.trim().split(/ +/))
   .filter(([name]) => name) as [string, string, string][];
 
-test("the table is worth its name", () => assert.ok(rows.length > 180, String(rows.length)));
+test("the table has more than 180 names", () => assert.ok(rows.length > 180, String(rows.length)));
 
 for (const [name, inherited, given] of rows) {
-  test(`${name} is ${inherited === "K" ? "inherited" : "not inherited"} and ${given === "A" ? "may" : "may not"} be given`, () => {
+  test(`${name} is ${inherited === "K" ? "inherited" : "not inherited"} and ${given === "A" ? "can" : "cannot"} be set by a caller`, () => {
     const parent = { [name]: "some value" };
     assert.equal(name in sanitizeEnvironment(parent, undefined, NO_RULES), inherited === "K");
     if (given === "A") {
@@ -91,7 +91,7 @@ for (const [name, inherited, given] of rows) {
   });
 }
 
-test("a variable with a password in an address is not inherited, whatever its name", () => {
+test("a variable whose value is a URL with a password is not inherited", () => {
   const parent = {
     HTTPS_PROXY: "http://me:hunter2@proxy:3128",
     REDIS: "redis://:hunter2@localhost:6379/0",
@@ -106,7 +106,7 @@ test("a variable with a password in an address is not inherited, whatever its na
   );
 });
 
-test("values that run nothing are fine for pagers and editors", () => {
+test("accepts values for pagers and editors that run nothing", () => {
   for (const value of ["cat", "", "true", ":"]) {
     assert.deepEqual(sanitizeEnvironment({}, { PAGER: value, GIT_EDITOR: value }, NO_RULES), {
       PAGER: value,
@@ -116,7 +116,7 @@ test("values that run nothing are fine for pagers and editors", () => {
   assert.throws(() => sanitizeEnvironment({}, { PAGER: "cat; id" }, NO_RULES), { type: "InvalidRequest" });
 });
 
-test("the operator's pass list: secrets by pattern, hooks only by name, the shell's never", () => {
+test("`env.pass` allows secrets by pattern, hooks only by name, and shell variables never", () => {
   const parent = { GITHUB_TOKEN: "t", SSH_AUTH_SOCK: "/s", LD_PRELOAD: "x.so", NODE_OPTIONS: "-r x", BASH_ENV: "x" };
   const kept = (...pass: string[]) => Object.keys(sanitizeEnvironment(parent, undefined, { pass, block: [] }));
   assert.deepEqual(kept("*"), ["GITHUB_TOKEN", "SSH_AUTH_SOCK"]);
@@ -138,7 +138,7 @@ test("the operator's pass list: secrets by pattern, hooks only by name, the shel
   }
 });
 
-test("what is blocked is stronger than what is passed", () => {
+test("`env.block` takes precedence over `env.pass`", () => {
   const rules = { pass: ["GITHUB_TOKEN", "FOO"], block: ["GITHUB_*", "FOO"] };
   assert.deepEqual(sanitizeEnvironment({ GITHUB_TOKEN: "x", FOO: "1", BAR: "2" }, undefined, rules), { BAR: "2" });
   assert.throws(
@@ -147,7 +147,7 @@ test("what is blocked is stronger than what is passed", () => {
   );
 });
 
-test("with nothing given the very same object comes back", () => {
+test("returns the same object when a request sets no variables", () => {
   const confinement = confinementFor({ A: "1", GITHUB_TOKEN: "x" }, NO_RULES);
   const { env } = confine(COMMAND, confinement);
   assert.equal(confine(COMMAND, confinement).env, env);
@@ -165,7 +165,7 @@ test("names from Object.prototype are ordinary variables", () => {
   ]);
 });
 
-test("the documentation lists every name as it is", () => {
+test("the documentation lists every name", () => {
   const text = readFileSync(new URL("../../../docs/environment.md", import.meta.url), "utf8");
   assert.ok(text.includes(nameTable()), "run: node schema/generate.ts && npx biome format --write schema");
 });

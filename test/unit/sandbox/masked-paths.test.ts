@@ -14,7 +14,7 @@ mkdirSync(home);
 
 const CAPABILITIES = { landlock: 7, mounts: "root", isolation: true, networkNamespace: true, seccomp: true } as const;
 
-/** The first home is the gateway's, the second that of the user commands run as. */
+/** Plans a sandbox. `homes` has the home directories of the gateway's user and of the user that commands run as. */
 function specFor({
   homes = [""],
   keepOut = [],
@@ -43,7 +43,7 @@ function specFor({
 
 const deniedPaths = (input: Parameters<typeof specFor>[0]) => specFor(input).denied;
 
-test("credentials, histories and browsers of every home are denied, there or not", () => {
+test("denies credentials, histories and browser profiles of every home directory, even if they do not exist", () => {
   const other = join(folder, "other");
   const denied = deniedPaths({ homes: [home, other] });
   for (const name of [
@@ -62,7 +62,7 @@ test("credentials, histories and browsers of every home are denied, there or not
   }
 });
 
-test("Sallyport's own folders and what is added are denied, nested ones named once", () => {
+test("denies Sallyport's folders and configured paths, without nested ones", () => {
   const state = join(folder, "state");
   const denied = deniedPaths({ keepOut: [state], added: [join(state, "sessions"), "/srv/secrets"] });
   assert.ok(denied.includes(state));
@@ -70,7 +70,7 @@ test("Sallyport's own folders and what is added are denied, nested ones named on
   assert.ok(!denied.includes(join(state, "sessions")));
 });
 
-test("a link is denied by its name and by where it leads", () => {
+test("denies both a link and its target", () => {
   const keys = join(folder, "keys");
   mkdirSync(keys);
   symlinkSync(keys, join(home, ".ssh"));
@@ -79,14 +79,14 @@ test("a link is denied by its name and by where it leads", () => {
   assert.ok(denied.includes(keys));
 });
 
-test("folders on the way are followed, also where the last part does not exist", () => {
+test("resolves parent folders, even if the path does not exist", () => {
   mkdirSync(join(folder, "real"));
   symlinkSync(join(folder, "real"), join(folder, "way"));
   const denied = deniedPaths({ added: [join(folder, "way", "a", "b")] });
   assert.ok(denied.includes(join(folder, "real", "a", "b")), denied.join("\n"));
 });
 
-test("a home that is the root, or none, denies nothing at random places", () => {
+test("ignores a home directory that is empty or the root directory", () => {
   for (const nowhere of ["/", "", "relative"]) {
     const denied = deniedPaths({ homes: [nowhere, nowhere] });
     assert.ok(!denied.includes("/.ssh"));
@@ -94,7 +94,7 @@ test("a home that is the root, or none, denies nothing at random places", () => 
   }
 });
 
-/** The masked paths while these variables are set. */
+/** Returns the masked paths while these variables are set. */
 function maskedPaths(variables: Record<string, string>): string[] {
   const names = ["SSH_AUTH_SOCK", "XDG_RUNTIME_DIR", "GPG_AGENT_INFO", "TMUX"];
   const before = names.map((name) => [name, process.env[name]] as const);
@@ -110,7 +110,7 @@ function maskedPaths(variables: Record<string, string>): string[] {
   }
 }
 
-test("sockets that would run or sign what a command tells them are masked", () => {
+test("masks sockets of programs that run or sign for their clients", () => {
   const masked = maskedPaths({ SSH_AUTH_SOCK: "/no/such/agent.sock", XDG_RUNTIME_DIR: "/no/runtime" });
   const uid = process.getuid?.();
   for (const path of ["/no/such/agent.sock", "/no/runtime", `/run/user/${uid}`, `/tmp/tmux-${uid}`]) {
@@ -119,7 +119,7 @@ test("sockets that would run or sign what a command tells them are masked", () =
   assert.ok(masked.some((path) => path.endsWith("/docker.sock")));
 });
 
-test("a variable that names no path, or a whole tree, masks nothing", () => {
+test("ignores a variable that is not an absolute path or names a top-level folder", () => {
   const plain = maskedPaths({});
   for (const value of ["", "agent.sock", "/", "/tmp"]) {
     assert.deepEqual(maskedPaths({ SSH_AUTH_SOCK: value, XDG_RUNTIME_DIR: value, TMUX: value }), plain, value);

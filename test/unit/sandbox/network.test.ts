@@ -5,13 +5,13 @@ import { intersectNetworks, isNetworkWithin } from "../../../src/core/settings.t
 
 const ALL: Network[] = ["on", "off", { ports: [] }, { ports: [80] }, { ports: [80, 443] }, { ports: [22] }];
 
-/** 0 stands for everything that is not a TCP port, 1 for the machine's unix sockets, which only `off` keeps from. */
+/** TCP ports, plus 0 for everything that is not a TCP port and 1 for Unix sockets, which only `off` denies. */
 function reached(network: Network): number[] {
   if (network === "on") return [0, 1, 22, 80, 443];
   return network === "off" ? [] : [1, ...network.ports];
 }
 
-test("one network reaches no more than another exactly when everything it reaches the other does", () => {
+test("a network is within another exactly when the other allows everything it allows", () => {
   for (const one of ALL) {
     for (const other of ALL) {
       const within = reached(one).every((port) => reached(other).includes(port));
@@ -20,7 +20,7 @@ test("one network reaches no more than another exactly when everything it reache
   }
 });
 
-test("of two networks what both reach is left", () => {
+test("the intersection of two networks allows what both allow", () => {
   for (const one of ALL) {
     for (const other of ALL) {
       const both = reached(one).filter((port) => reached(other).includes(port));

@@ -26,14 +26,14 @@ function owner(name: string) {
   return { state, workspace: "/w", agent: "default", user: null };
 }
 
-test("each agent has one of its own in each workspace and state", () => {
+test("each agent has its own directory in each workspace and state folder", () => {
   const one = owner("a");
   const folders = [one, { ...one, agent: "other" }, { ...one, workspace: "/v" }, owner("b")].map(privateTmpPath);
   assert.equal(new Set(folders).size, 4);
   assert.equal(privateTmpPath(one), privateTmpPath(owner("a")), "the same each time");
 });
 
-test("it is nobody else's", () => {
+test("only its owner can access the directory", () => {
   const one = owner("a");
   const folder = privateTmpPath(one);
   ensurePrivateTmp(folder, one);
@@ -43,7 +43,7 @@ test("it is nobody else's", () => {
   }
 });
 
-test("a link or a stranger's folder in its place is refused", () => {
+test("rejects a link or a folder of another user", () => {
   process.env.TMPDIR = join(room, "squatted");
   mkdirSync(process.env.TMPDIR);
   const one = owner("c");
@@ -53,7 +53,7 @@ test("a link or a stranger's folder in its place is refused", () => {
   process.env.TMPDIR = room;
 });
 
-test("for another user it can be passed through, and is theirs", {
+test("the user that commands run as owns the directory and can reach it", {
   skip: process.getuid?.() !== 0 && "needs root",
 }, () => {
   const one = { ...owner("d"), user: { uid: 65534, gid: 65534 } };
@@ -64,7 +64,7 @@ test("for another user it can be passed through, and is theirs", {
   assert.equal(statSync(dirname(folder)).mode & 0o777, 0o711);
 });
 
-test("what nobody used for long is removed, and what a vanished state left; nothing that is in use", () => {
+test("removes unused directories and those of removed state folders, but none in use", () => {
   const [kept, old, gone] = [owner("kept"), { ...owner("kept"), agent: "old" }, owner("gone")];
   for (const one of [kept, old, gone]) {
     const folder = privateTmpPath(one);
@@ -82,7 +82,7 @@ test("what nobody used for long is removed, and what a vanished state left; noth
   assert.ok(existsSync(join(room, "kept")), "links are not followed");
 });
 
-test("one that is just being made is not taken for what a vanished state left", async () => {
+test("does not remove a directory that is being created", async () => {
   const [mine, other] = [owner("mine"), owner("other")];
   const make = `
     const { workerData: { path, folder, one } } = require("node:worker_threads");

@@ -49,7 +49,7 @@ function planned(asked: Partial<RunRequest>, config: Config = {}) {
 const rules = (asked: Partial<RunRequest>, config: Config = {}) =>
   planned(asked, config).escalations.map(({ rule }) => rule);
 
-test("out of the box the workspace and a private folder can be written, and the network is on", () => {
+test("by default the workspace and a private directory are writable, and the network is on", () => {
   const { spec, confined, escalations } = planned({});
   assert.deepEqual(spec?.writable, [workspace]);
   assert.deepEqual([spec?.network, spec?.isolated, spec?.require, spec?.user], ["on", false, false, null]);
@@ -60,12 +60,12 @@ test("out of the box the workspace and a private folder can be written, and the 
   assert.deepEqual([confined, escalations], [true, []]);
 });
 
-test("the same object comes back as long as nothing changes", () => {
+test("returns the same plan until something changes", () => {
   const prepared = planner();
   assert.equal(prepared.plan({}), prepared.plan({}));
 });
 
-test("tightening is free", () => {
+test("a stricter sandbox is not an escalation", () => {
   const read = planned({ sandbox: "read-only", network: "off" });
   assert.deepEqual(read.spec?.writable, []);
   assert.equal(read.spec?.temporary, null);
@@ -74,11 +74,11 @@ test("tightening is free", () => {
   assert.deepEqual(rules({ sandbox: "isolated" }), []);
   assert.deepEqual(rules({ network: { ports: [80] } }), []);
   assert.deepEqual(rules({ sandbox: "workspace-write" }, { sandbox: "off" }), []);
-  assert.deepEqual(rules({ writable: ["src"] }), [], "it may write there anyway");
+  assert.deepEqual(rules({ writable: ["src"] }), [], "the workspace is writable already");
   assert.deepEqual(rules({ writable: [join(data, "deep")] }, { writable: [data] }), []);
 });
 
-test("an escalation is named, part by part", () => {
+test("reports each part of an escalation", () => {
   assert.deepEqual(rules({ sandbox: "off" }), ["sandbox-off"]);
   assert.deepEqual(rules({ sandbox: "off", network: "on" }, { network: "off" }), ["sandbox-off", "sandbox-network"]);
   assert.deepEqual(rules({ writable: [data] }), ["sandbox-write"]);
@@ -90,19 +90,22 @@ test("an escalation is named, part by part", () => {
   assert.deepEqual(rules({ writable: ["src"] }, { sandbox: "read-only" }), ["sandbox-write"]);
 });
 
-test("a protected path is lifted by naming it, or a folder that holds it, and that is an escalation", () => {
+test("requesting a protected path or its parent folder makes it writable and is an escalation", () => {
   const config = join(workspace, ".git/config");
   const { spec, escalations } = planned({ writable: [".git/config"] });
   assert.ok(!spec?.readOnly.includes(config));
   assert.ok(spec?.readOnly.includes(join(workspace, ".git/hooks")));
   assert.deepEqual(escalations, [{ rule: "sandbox-write", paths: [config] }]);
   assert.ok(!planned({ writable: [".git"] }).spec?.readOnly.includes(join(workspace, ".git/hooks")));
-  assert.deepEqual(rules({ writable: [workspace] }), [], "naming the workspace lifts nothing");
+  assert.deepEqual(rules({ writable: [workspace] }), [], "the workspace does not include its protected paths");
   assert.ok(planned({ writable: ["."] }).spec?.readOnly.includes(config));
-  assert.ok(!planned({}, { writable: [".git/config"] }).spec?.readOnly.includes(config), "the operator may");
+  assert.ok(
+    !planned({}, { writable: [".git/config"] }).spec?.readOnly.includes(config),
+    "the operator's configuration is not an escalation",
+  );
 });
 
-test("links in what is asked for are followed before it is judged", () => {
+test("resolves links in requested paths before it checks them", () => {
   symlinkSync(data, join(workspace, "out"));
   const { spec, escalations } = planned({ writable: ["out"] });
   assert.ok(spec?.writable.includes(data));
@@ -111,7 +114,7 @@ test("links in what is asked for are followed before it is judged", () => {
   assert.throws(() => planned({ writable: ["keys"] }), { type: "PathOutOfScope" });
 });
 
-test("what is denied, or does not exist, cannot be asked for", () => {
+test("rejects a requested path that is denied or does not exist", () => {
   assert.throws(() => planned({ writable: ["~/.ssh"] }), { type: "PathOutOfScope", message: /masked for every/ });
   assert.throws(() => planned({ writable: [join(folder, "state")] }), { type: "PathOutOfScope" });
   assert.throws(() => planned({ writable: ["~/.aws/new"] }), { type: "PathOutOfScope" });
@@ -119,13 +122,13 @@ test("what is denied, or does not exist, cannot be asked for", () => {
   assert.throws(() => planned({ writable: ["secrets"] }, { denied: ["secrets"] }), { type: "PathOutOfScope" });
 });
 
-test("off is no sandbox, unless there is still something to hold", () => {
+test("off enforces nothing, unless the network or the user is restricted", () => {
   assert.equal(planned({}, { sandbox: "off" }).spec, null);
   const { spec, confined } = planned({}, { sandbox: "off", network: "off" });
   assert.deepEqual([spec?.network, spec?.writable, spec?.denied, confined], ["off", ["/"], [], false]);
 });
 
-test("where nothing can confine, that is said and nobody relies on it", () => {
+test("reports when the machine cannot sandbox commands", () => {
   const nothing: SandboxCapabilities = { ...CAPABILITIES, landlock: 0, mounts: "none" };
   assert.deepEqual(
     [CAPABILITIES, nothing, null].map((capabilities) => {

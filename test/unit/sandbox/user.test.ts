@@ -10,13 +10,13 @@ const ACCOUNTS = {
 
 const ADA = { name: "ada", home: "/home/ada", ids: { uid: 1000, gid: 1000, groups: [1000, 10] } };
 
-test("a user is found by name and by number, with their groups", () => {
+test("finds a user by name and by uid, with its groups", () => {
   assert.deepEqual(commandUser("ada", ACCOUNTS), ADA);
   assert.deepEqual(commandUser("1000", ACCOUNTS), ADA);
   assert.equal(commandUser(null, ACCOUNTS), null);
 });
 
-test("numbers do for a user that no file knows, if they are complete", () => {
+test("accepts a uid and gid without an entry in /etc/passwd", () => {
   assert.deepEqual(commandUser("5000:6000", ACCOUNTS), {
     name: "5000",
     home: "/",
@@ -29,17 +29,17 @@ test("numbers do for a user that no file knows, if they are complete", () => {
   assert.throws(() => commandUser("nobody-here", ACCOUNTS), { type: "InvalidConfiguration" });
 });
 
-test("a number with another group keeps the number's name and home", () => {
+test("a uid with another gid keeps the name and home directory of its user", () => {
   assert.deepEqual(commandUser("1000:10", ACCOUNTS)?.ids, { uid: 1000, gid: 10, groups: [10] });
 });
 
-test("who we are already needs nothing, and nobody but root becomes another", () => {
+test("returns null for the current user, and rejects other users unless root", () => {
   assert.equal(commandUser("ada", { ...ACCOUNTS, uid: 1000 }), null);
   assert.equal(commandUser("root", ACCOUNTS), null);
   assert.throws(() => commandUser("root", { ...ACCOUNTS, uid: 1000 }), { message: /Only root can/ });
 });
 
-test("the environment is the user's, not root's", () => {
+test("the environment has the user's values, not root's", () => {
   const env = { HOME: "/root", USER: "root", PATH: "/bin", XDG_RUNTIME_DIR: "/run/user/0", MAIL: "/var/mail/root" };
   assert.deepEqual(environmentAsUser(env, ADA), { HOME: "/home/ada", USER: "ada", LOGNAME: "ada", PATH: "/bin" });
   assert.deepEqual(environmentAsUser(env, null), env);

@@ -171,5 +171,5 @@ test("/dev/stdout and /dev/stderr can be opened", async () => {
 test("a keeper does not have the gateway's environment", async () => {
   const seen = allProcesses().find(({ pid }) => pid === keeper());
   assert.equal(seen?.title, `keeper: portable ${fixture.state}`);
-  assert.ok(!fixture.alive().includes(keeper()), "it does not carry what its gateway's environment holds");
+  assert.ok(!fixture.alive().includes(keeper()), "its environment has no variable of the gateway");
 });

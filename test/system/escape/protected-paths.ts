@@ -1,6 +1,6 @@
 import { type Attempt, tool } from "./attempt.ts";
 
-/** The workspace is a repository, with settings of editors and agents in it. */
+/** Attempts to change protected paths. The workspace is a repository with settings of editors and agents. */
 const ways: [name: string, script: string][] = [
   ["change the repository's configuration", "echo x >> .git/config"],
   ["change the repository's configuration with git", "git config core.fsmonitor ./evil"],
@@ -8,7 +8,7 @@ const ways: [name: string, script: string][] = [
   ["delete the repository's configuration", "rm -f .git/config && ! test -e .git/config"],
   ["add a hook", "echo x > .git/hooks/post-commit"],
   ["make a hook executable", "chmod +x .git/hooks/sample"],
-  ["replace the folder of hooks", "mv .git/hooks h && mkdir .git/hooks && echo x > .git/hooks/post-commit"],
+  ["replace the hooks folder", "mv .git/hooks h && mkdir .git/hooks && echo x > .git/hooks/post-commit"],
   ["replace the repository", "mv .git g && cp -r g .git && echo x > .git/hooks/post-commit"],
   ["put another repository in its place", "mkdir g && rm -rf .git; mv g .git && echo x > .git/config"],
   ["exchange the repository for another", `mkdir g && ${tool("exchange", "g", ".git")} && echo x > .git/config`],
@@ -23,4 +23,4 @@ const ways: [name: string, script: string][] = [
   ["change the list of MCP servers", "echo x > .mcp.json"],
 ];
 
-export const PROTECTED_SPOTS: Attempt[] = ways.map(([name, script]) => ({ name, script }));
+export const PROTECTED_PATHS: Attempt[] = ways.map(([name, script]) => ({ name, script }));
