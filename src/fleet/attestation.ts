@@ -1,7 +1,7 @@
 /**
- * Signed approvals. The network between gateway and worker is not trusted: a command that the worker's policy wants
- * approved runs only with an attestation for exactly this request and session, signed by a gateway whose key the worker's
- * operator trusts.
+ * Signed approvals (attestations). The network between gateway and worker is not trusted: if the worker's policy
+ * requires approval for a command, it runs only with an attestation for exactly this request and session, signed by a
+ * gateway whose key the worker's operator trusts.
  */
 import { createHash, sign, verify } from "node:crypto";
 import * as z from "zod";
@@ -10,11 +10,12 @@ import { type AttestationFault, attestationRejected } from "./errors.ts";
 import type { TrustedKeys } from "./keys.ts";
 import { parsePublicKey, type SigningKey } from "./keys.ts";
 
-/** Deeper than any request, so that data from the network cannot exhaust the stack. */
+/** Maximum nesting depth, so that data from the network cannot exhaust the stack. */
 const MAX_DEPTH = 64;
+
 /**
- * JSON with sorted names and without spaces: the same data always gives the same text, so that two machines hash the same
- * bytes. Undefined fields are left out, as in JSON.
+ * Serializes data as JSON with sorted keys and without spaces. Equal data always gives the same text, so that gateway
+ * and worker hash the same bytes. Undefined fields are omitted, as in JSON.
  */
 export function canonicalJson(value: unknown, depth = 0): string {
   if (depth > MAX_DEPTH) throw new RangeError(`nested deeper than ${MAX_DEPTH} levels`);
@@ -24,17 +25,17 @@ export function canonicalJson(value: unknown, depth = 0): string {
     fields.sort(([a], [b]) => (a < b ? -1 : 1));
     return `{${fields.map(([name, each]) => `${JSON.stringify(name)}:${canonicalJson(each, depth + 1)}`).join(",")}}`;
   }
-  if (typeof value === "number" && !Number.isFinite(value)) throw new RangeError("a number JSON cannot hold");
+  if (typeof value === "number" && !Number.isFinite(value)) throw new RangeError(`${value} is not valid in JSON`);
   const text = JSON.stringify(value);
-  if (text === undefined) throw new TypeError(`${typeof value} is not data`);
+  if (text === undefined) throw new TypeError(`a ${typeof value} is not valid in JSON`);
   return text;
 }
 
-/** How long a job may wait for a worker after its approval. */
+/** How long an attestation is valid: a job may wait this long for a worker after its approval. */
 export const ATTESTATION_MS = 30 * 60_000;
-/** Attestations from further in the future are rejected. */
+/** Attestations issued further in the future than this are rejected. */
 const MAX_CLOCK_SKEW_MS = 5 * 60_000;
-/** The signed text starts with its purpose, so that signatures made for other purposes are not valid here. */
+/** Prefix of the signed text, so that signatures made with the same key for other purposes are not valid here. */
 const PURPOSE = "sallyport approval statement 1\n";
 
 const name = z.string().min(1).max(256);
@@ -44,10 +45,10 @@ const Attestation = z.strictObject({
   session: name,
   /** SHA-256 of the canonical JSON of the approved request. */
   request: z.string().regex(/^[0-9a-f]{64}$/),
-  /** The approval in the gateway's records; null when grants took its place. */
+  /** The id of the approval on the gateway. Null when grants permitted the command instead. */
   approval: name.nullable(),
   grants: z.array(name).max(1000),
-  /** The persons who approved it. */
+  /** The people who approved the command. */
   approvers: z.array(name).max(1000),
   issuedMs: z.int().min(0),
   expiresMs: z.int().min(0),
@@ -57,11 +58,11 @@ const Attestation = z.strictObject({
 });
 export type Attestation = z.infer<typeof Attestation>;
 
-/** Everything that decides what runs and for whom. Any difference makes it another request. */
+/** The fields that determine what runs and for whom. An approval is valid for exactly these values. */
 export interface ApprovedRequest {
   session: string;
   agent: string;
-  /** Command, arguments, working directory, environment, stdin, sandbox …: plain data as sent to the worker. */
+  /** Command, arguments, working directory, environment, stdin, sandbox and so on, as sent to the worker. */
   request: unknown;
 }
 
@@ -69,7 +70,7 @@ interface Approval {
   approval: string | null;
   grants: readonly string[];
   approvers: readonly string[];
-  /** Default: half an hour from now. */
+  /** Default: 30 minutes from now. */
   expiresMs?: number;
 }
 
@@ -96,7 +97,9 @@ function signedBytes(body: Omit<Attestation, "signature">): Buffer {
   return Buffer.from(PURPOSE + canonicalJson(body));
 }
 
-/** Returns the attestation and the name of the trusted gateway, or throws StatementRefused with the fault. */
+/**
+ * Verifies an attestation and returns it with the name of the trusted gateway. Throws StatementRefused with the fault.
+ */
 export function verifyAttestation(
   given: unknown,
   what: ApprovedRequest,

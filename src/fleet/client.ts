@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Msg, NoRespondersError, type Subscription } from "@nats-io/transport-node";
+import { type Msg, NoRespondersError, type Subscription, TimeoutError } from "@nats-io/transport-node";
 import { SallyportError } from "../core/error.ts";
 import type { FleetOptions } from "../core/settings.ts";
 import { type FleetConnection, isRejected, openConnection } from "./connection.ts";
@@ -10,18 +10,18 @@ import { FleetRegistry } from "./registry.ts";
 import { type Address, type ControlRequest, ControlResponse, parseJson, SessionEvent, WIRE_VERSION } from "./wire.ts";
 
 const RESPONSE_TIMEOUT_MS = 10_000;
-/** A worker that is being restarted is back within this time. */
 const RETRY_DELAY_MS = 200;
+/** How long requests to a worker without subscription are retried: a restarting worker is back within this time. */
 const RESTART_GRACE_MS = 8000;
 
-/** Called with null after a reconnect, when messages may have been lost. */
+/** Receives the messages of a stream, and null after a reconnect, when messages may have been lost. */
 type StreamListener = (message: Uint8Array | null) => void;
 
 type RequestArgs = Pick<ControlRequest, "id"> &
   Partial<Pick<ControlRequest, "args" | "flow" | "statement">> & {
-    /** Null: sessions of all agents. */
+    /** Null addresses the sessions of all agents. */
     agent: string | null;
-    /** Do not wait for a worker that is down. */
+    /** Fail immediately when no worker listens, instead of waiting for a restart. */
     now?: boolean | undefined;
   };
 
@@ -62,7 +62,10 @@ export class FleetClient {
     return new FleetClient(connection, { gateway: connection.name, process: randomBytes(9).toString("hex") });
   }
 
-  /** `from` is the host that sent the event, checked by the servers. Events may have been missed on a reconnect. */
+  /**
+   * Sets the event listeners. `from` is the host that sent the event, as enforced by the servers. Events may have been
+   * missed when `onReconnect` is called.
+   */
   listen(onEvent: (event: SessionEvent, from: string) => void, onReconnect: () => void): void {
     this.#onEvent = onEvent;
     this.#onReconnect = onReconnect;
@@ -74,7 +77,7 @@ export class FleetClient {
     return { name, close: () => this.#streams.delete(name) };
   }
 
-  /** Sends a request to a worker and waits for the response. Retries for a while when no worker listens: it may be restarting. */
+  /** Sends a request to a worker and returns its response. Retries while no worker listens: it may be restarting. */
   async request(host: string, operation: string, { agent, now = false, ...rest }: RequestArgs): Promise<unknown> {
     const subject = this.connection.subjects.control(host, agent, operation);
     const request: ControlRequest = {
@@ -93,8 +96,9 @@ export class FleetClient {
       } catch (error) {
         if (error instanceof SallyportError) throw error;
         if (isRejected(error)) throw new SallyportError("PermissionDenied", ...requestNotPermitted(host));
-        // Only an undelivered request can be repeated: one without a response may have been executed.
-        if (!isUndelivered(error) || performance.now() > end) throw hostSilentError(host);
+        // Only an undelivered request is repeated: one without a response may have been executed.
+        if (!isUndelivered(error) || performance.now() > end)
+          throw hostSilentError(host, error instanceof TimeoutError ? RESPONSE_TIMEOUT_MS : null);
         await sleep(RETRY_DELAY_MS);
       }
     }
@@ -119,7 +123,7 @@ export class FleetClient {
   }
 
   #receive(message: Msg): void {
-    // A server can be made to deliver messages of other subjects here. They are ignored.
+    // A member can make a server deliver messages of other subjects here. They are ignored.
     const to = this.connection.subjects.parseResult(message.subject);
     if (to?.gateway !== this.address.gateway || to.process !== this.address.process) return;
     const event = to.flow === "news" ? SessionEvent.safeParse(parseJson(message)) : null;
@@ -144,11 +148,11 @@ function parseResponse(message: Msg): unknown {
   throw new SallyportError(type as SallyportError["type"], text, recovery);
 }
 
-/** No worker subscribes to the subject. */
+/** Reports whether the request failed because no worker subscribes to the subject. */
 function isUndelivered(error: unknown): boolean {
   return error instanceof NoRespondersError || (error as Error).cause instanceof NoRespondersError;
 }
 
-export function hostSilentError(host: string): SallyportError {
-  return new SallyportError("HostSilent", ...hostSilent(host));
+export function hostSilentError(host: string, timeoutMs: number | null = null): SallyportError {
+  return new SallyportError("HostSilent", ...hostSilent(host, timeoutMs));
 }

@@ -51,7 +51,7 @@ export async function joinFleet(options: FleetOptions, kind: "gateway" | "worker
       timeout: CONNECT_TIMEOUT_MS,
       pingInterval: 5000,
       maxPingOut: 2,
-      // Capturing a stack for each request costs more than the request.
+      // Capturing a stack trace for each request costs more than the request itself.
       noAsyncTraces: true,
       ...(wantsTls ? { tls } : {}),
       ...(authenticator ? { authenticator } : {}),
@@ -81,7 +81,7 @@ function readCredentials(file: string): Authenticator {
   if (content.includes("BEGIN NATS USER JWT")) return credsAuthenticator(content);
   const seed = content.toString("utf8").trim();
   if (!/^SU[A-Z2-7]{56}$/.test(seed)) {
-    const why = "it holds neither a user's nkey seed (SU…) nor a user's JWT";
+    const why = "it contains neither a user nkey seed (SU...) nor a user JWT";
     throw new SallyportError("InvalidConfiguration", ...credentialsUnusable(file, why));
   }
   return nkeyAuthenticator(Buffer.from(seed));
@@ -106,7 +106,7 @@ export async function openConnection(options: FleetOptions, kind: "gateway" | "w
   const js = jetstream(nc);
   const stores = storeNames(fleet);
   const kvm = new Kvm(js);
-  // Opened by name without a check: a worker creates them.
+  // The buckets are opened without checking that they exist: workers create them.
   const open = (bucket: string) => kvm.open(bucket);
   const [sessions, workers, places] = [open(stores.sessions), open(stores.workers), open(stores.places)];
   const subjects = subjectsOf(fleet);
@@ -123,10 +123,10 @@ export async function openConnection(options: FleetOptions, kind: "gateway" | "w
   };
 }
 
-/** The codes of "wrong last sequence", on a single server and in a cluster. */
+/** JetStream error codes for "wrong last sequence", on a single server and in a cluster. */
 const CONFLICT_CODES: ReadonlySet<number> = new Set([10071, 10164]);
 
-/** Servers do not respond while they restart or elect a leader. */
+/** How long operations are retried: servers do not respond while they restart or elect a leader. */
 const RETRY_FOR_MS = 8000;
 const FIRST_DELAY_MS = 20;
 const LONGEST_DELAY_MS = 500;
@@ -135,7 +135,7 @@ export function isConflict(error: unknown): boolean {
   return error instanceof JetStreamApiError && CONFLICT_CODES.has(error.code);
 }
 
-/** Retries while the servers do not respond. A rejection is not retried. */
+/** Calls `attempt` again while the servers do not respond. A rejection is thrown at once. */
 export async function withRetry<T>(attempt: () => Promise<T>, retryForMs = RETRY_FOR_MS): Promise<T> {
   const end = performance.now() + retryForMs;
   for (let delay = FIRST_DELAY_MS; ; delay = Math.min(delay * 2, LONGEST_DELAY_MS)) {
@@ -149,13 +149,13 @@ export async function withRetry<T>(attempt: () => Promise<T>, retryForMs = RETRY
   }
 }
 
-/** The servers have responded with an error that a retry does not change. */
+/** Reports whether the servers rejected the request, so that retrying is pointless. */
 export function isRejected(error: unknown): boolean {
   if (error instanceof JetStreamApiError) return !isTransient(error);
   return (error as Error).cause instanceof PermissionViolationError;
 }
 
-/** No leader, or overloaded: a retry may succeed. */
+/** Reports whether the servers have no leader or are overloaded, so that a retry may succeed. */
 function isTransient({ status }: JetStreamApiError): boolean {
   return status === 503 || status === 500;
 }

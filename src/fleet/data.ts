@@ -19,10 +19,10 @@ const NO_USAGE: LiveUsage = {
 
 /** A snapshot older than this is refreshed when it is read. */
 const SNAPSHOT_MAX_AGE_MS = 200;
-/** How often following a log is resumed after a restart of its worker. */
+/** Maximum number of times that following a log is resumed after its worker restarted. */
 const MAX_RESUMES = 20;
 
-/** The last known state of a session, for synchronous reads. */
+/** The last known state of a session, which synchronous methods return. */
 export interface SessionSnapshot {
   streams: SessionInfo["streams"];
   terminal: TerminalHistory | null;
@@ -35,7 +35,7 @@ interface DataContext {
   client(): Promise<FleetClient>;
   execution(id: string): FleetExecution | undefined;
   snapshots: Map<string, SessionSnapshot>;
-  /** The logs in the archive, downloaded; null: there are none. */
+  /** Downloads the archived logs of a session. Resolves to null when there are none. */
   archived(session: SessionRef): Promise<SessionData | null>;
 }
 
@@ -68,7 +68,7 @@ export class FleetData implements SessionData {
     return this.#fetchResult(name, session, ending);
   }
 
-  /** The worker uses another id and name for the session. */
+  /** Replaces the id and name that the worker uses for the session with this gateway's. */
   #withOwnIdentity(result: RunResult, name: string): RunResult {
     return { ...result, id: this.#session.id, name, verdict: null, approvalId: null };
   }
@@ -94,7 +94,7 @@ export class FleetData implements SessionData {
     return String(await this.#request("tail", { maxBytes }));
   }
 
-  /** The worker reports it with the end. */
+  /** Always empty: the worker sends the tail of stderr with the exit report. */
   errorTail(): string {
     return "";
   }
@@ -117,7 +117,10 @@ export class FleetData implements SessionData {
     else yield* this.#chunks("read", query);
   }
 
-  /** Resumes at the last offset after a restart of the worker: no byte is repeated or skipped. */
+  /**
+   * Follows the output. After a restart of the worker it resumes at the last offset, without repeating or skipping
+   * bytes.
+   */
   async *follow(
     query: Omit<FollowQuery, "signal">,
     execution: Execution | null,
@@ -210,8 +213,8 @@ export class FleetData implements SessionData {
   }
 
   /**
-   * The archive is used only when the host is gone. When it has no logs the worker is asked all the same, because a
-   * heartbeat may be late and the registry may not respond.
+   * Returns the archived logs if the worker is down. Null means that the worker must be asked: it is up, the archive
+   * has no logs, or the heartbeats cannot be read.
    */
   async #archived(): Promise<SessionData | null> {
     const { client, host } = await this.#worker();
@@ -219,7 +222,7 @@ export class FleetData implements SessionData {
     return this.#context.archived(this.#session).catch(asFleetError);
   }
 
-  /** The last known snapshot. Starts a refresh when it is too old. */
+  /** Returns the last known snapshot, and starts a refresh when it is too old. */
   #snapshot(): SessionSnapshot | undefined {
     const { snapshots } = this.#context;
     const { id } = this.#session;
@@ -249,7 +252,7 @@ export class FleetData implements SessionData {
 
 const MAX_SNAPSHOTS = 10_000;
 
-/** Errors of the servers name no next step, so they are replaced (promise 8). */
+/** Replaces errors of the servers, which name no next step (invariant 8). */
 function asFleetError(error: Error): never {
   throw error instanceof SallyportError
     ? error

@@ -179,9 +179,9 @@ export function nodeNotFound(host: string): ErrorText {
   ];
 }
 
-export function nodeUnresponsive(host: string): ErrorText {
+export function nodeUnresponsive(host: string, timeoutMs: number): ErrorText {
   return [
-    `The worker ${quoted(host)} did not respond.`,
+    `The worker ${quoted(host)} did not respond within ${timeoutMs / 1000} s.`,
     [
       {
         action: "try_again",
@@ -221,9 +221,10 @@ export function fleetNotFound(fleet: string, why: string): ErrorText {
   ];
 }
 
-export function hostSilent(host: string): ErrorText {
+/** `timeoutMs` is null when the request did not time out, for example because the response was interrupted. */
+export function hostSilent(host: string, timeoutMs: number | null): ErrorText {
   return [
-    `The worker on \`${host}\` did not respond.`,
+    `The worker on \`${host}\` did not respond${timeoutMs === null ? "" : ` within ${timeoutMs / 1000} s`}.`,
     [
       { action: "retry", hint: "Try again. A worker that is restarted recovers its sessions." },
       { action: "list_nodes", hint: "Check whether it is running with `sallyport nodes`." },
@@ -315,9 +316,17 @@ export function versionMismatch(host: string, theirs: number, ours: number): Err
   ];
 }
 
-export function noWorker(wanted: string): ErrorText {
+export function malformedJob(why: string): ErrorText {
   return [
-    `No worker ${wanted === "" ? "" : `${wanted} `}is available to run the command.`,
+    `The request is malformed: ${why}.`,
+    [{ action: "upgrade", hint: "Run the same version of Sallyport on the gateway and the worker." }],
+  ];
+}
+
+/** `requirement` qualifies "worker", such as "with these labels". It is empty when any worker could run the command. */
+export function noWorker(requirement: string): ErrorText {
+  return [
+    `No worker ${requirement === "" ? "" : `${requirement} `}is available to run the command.`,
     [LIST_NODES, { action: "start_worker", hint: "Start one with `sallyport worker --fleet nats://HOST:4222`." }],
   ];
 }
@@ -345,7 +354,7 @@ export function abandoned(): ErrorText {
 
 export function hostLost(host: string): ErrorText {
   return [
-    `The worker on \`${host}\` has not responded for more than 10 s. The outcome of the command is unknown.`,
+    `The worker on \`${host}\` no longer sends heartbeats. The outcome of the command is unknown.`,
     [
       {
         action: "retry",

@@ -13,9 +13,9 @@ import type { ResendStore } from "./resend-store.ts";
 import type { Place } from "./subjects.ts";
 import { type JobMessage, MAX_ATTEMPTS, type RegistryEntry, SessionEvent, type WorkerInfo } from "./wire.ts";
 
-/** When no worker has claimed it by then, checks whether any worker could. */
+/** Time after which an unclaimed session is checked for whether any worker could run it. */
 const NO_WORKER_CHECK_MS = 3000;
-/** Events can be lost with a server, so the registry is polled as well. */
+/** Interval at which the registry is polled: events can be lost with a server. */
 const REGISTRY_POLL_MS = 30_000;
 
 /** A command that this gateway has sent to the fleet. */
@@ -68,7 +68,7 @@ export class FleetExecution extends RemoteControl implements Execution {
     this.#claimWithinMs = claimWithinMs;
   }
 
-  /** Publishes the job. A failure ends the execution. */
+  /** Publishes the job. If that fails, the session is abandoned. */
   async send(to?: Place): Promise<void> {
     const message = this.#message;
     if (!message) return;
@@ -79,7 +79,7 @@ export class FleetExecution extends RemoteControl implements Execution {
       const { js, subjects } = this.#client.connection;
       const subject = subjects.work(place, this.agent);
       const payload = JSON.stringify(message);
-      // Servers drop a second message with the same id, so a publish whose response was lost can be repeated.
+      // Servers drop a second message with the same id, so a publish whose acknowledgement was lost can be repeated.
       await withRetry(() =>
         js.publish(subject, payload, { msgID: `${message.id}.${message.attempt}${to ? ".moved" : ""}` }),
       );
@@ -91,7 +91,7 @@ export class FleetExecution extends RemoteControl implements Execution {
     }
   }
 
-  /** Handles an event that the worker on `from` has sent. */
+  /** Handles an event sent by the worker `from`. */
   onEvent(event: SessionEvent, from: string): void {
     if (this.#done || event.agent !== this.agent || event.attempt !== this.#attempt) return;
     if (!isAuthorizedEvent(event, from, { host: this.host, place: this.#place, request: this.#message?.request }))
@@ -111,7 +111,7 @@ export class FleetExecution extends RemoteControl implements Execution {
     }
   }
 
-  /** Reads the registry, for a session whose worker sends no events. */
+  /** Reads the registry: at each call while no worker has claimed the session, then every `REGISTRY_POLL_MS`. */
   async poll(): Promise<void> {
     if (this.#done || this.#polling) return;
     if (this.host !== null && performance.now() - this.#lastPollMs < REGISTRY_POLL_MS) return;
@@ -129,6 +129,7 @@ export class FleetExecution extends RemoteControl implements Execution {
     }
   }
 
+  /** Updates the execution from its registry entry. */
   async applyEntry({ entry }: VersionedEntry): Promise<void> {
     if (this.#done) return;
     if (entry.state !== "open") this.#attempt = entry.attempt;
@@ -160,7 +161,7 @@ export class FleetExecution extends RemoteControl implements Execution {
   }
 
   async kill(killRequest: KillRequest): Promise<boolean> {
-    // No worker has claimed it: make sure that none does.
+    // An unclaimed session is abandoned, so that no worker starts it.
     if (!this.#done && this.host === null && killRequest.ends && (await this.#abandon(abandoned(), "killed")))
       return true;
     return (await this.request("kill", killRequest)) === true;
@@ -202,7 +203,10 @@ export class FleetExecution extends RemoteControl implements Execution {
     if (restarted) await this.refresh();
   }
 
-  /** The registry lets only one of all observers mark it as lost, and none after its worker has recorded an end (promise 4). */
+  /**
+   * Reopens the session for another attempt, or marks it as lost. The compare-and-set of the registry lets only one
+   * observer do this, and none after the worker has recorded the end (invariant 4).
+   */
   async #onHostLost(): Promise<void> {
     const current = await this.#client.registry.read(this.agent, this.id);
     if (current?.entry.state !== "claimed" || current.entry.host !== this.host) return this.refresh();
@@ -216,7 +220,7 @@ export class FleetExecution extends RemoteControl implements Execution {
     void this.#conclude("lost", failureReport("lost", hostLost(entry.host ?? "")), entry.host);
   }
 
-  /** The entry is open: sends the job again if it may run more than once, from the copy that this gateway has kept. */
+  /** Sends the job of an open entry again, from this gateway's own copy, if it may run more than once. */
   async #resend({ attempt }: RegistryEntry): Promise<void> {
     if (this.host !== null) this.#unclaimedSince = performance.now();
     this.#unwatch?.();
@@ -231,7 +235,10 @@ export class FleetExecution extends RemoteControl implements Execution {
     await this.send();
   }
 
-  /** `begun`: a worker has had it, and may come back. */
+  /**
+   * Abandons an unclaimed session after the claim timeout, or earlier if no worker could run it. `begun` means that a
+   * worker had claimed it and may return.
+   */
   async #checkUnclaimed(begun: boolean): Promise<void> {
     if (this.#done || this.host !== null) return;
     const waited = performance.now() - this.#unclaimedSince;
@@ -241,7 +248,7 @@ export class FleetExecution extends RemoteControl implements Execution {
     if (wanted !== null) await this.#abandon(noWorker(wanted));
   }
 
-  /** Makes sure that an unclaimed command does not run (again). False: a worker has it. */
+  /** Makes sure that an unclaimed command does not run (again). Returns false when a worker has claimed it. */
   async #abandon(error: ErrorText, status: "failed" | "killed" = "failed"): Promise<boolean> {
     const { id, agent } = this;
     const about = { id, agent, attempt: this.#attempt, to: this.#client.address, background: this.#background };
@@ -258,9 +265,9 @@ export class FleetExecution extends RemoteControl implements Execution {
   }
 
   /**
-   * Publishes the exit before the row gets its end: after a kill -9, a row without an end is attached again, which publishes
-   * the exit if it is missing (each callback exactly once). `announced`: the worker has published it; the stream drops
-   * duplicates.
+   * Ends the execution. The exit is published before the row records the end: after `kill -9`, a row without an end is
+   * attached again, which publishes a missing exit. The stream drops duplicates, so each callback is sent exactly once.
+   * `announced` means that the worker has already published the exit.
    */
   async #conclude(
     record: ExitRecord | "lost",
@@ -285,7 +292,7 @@ export class FleetExecution extends RemoteControl implements Execution {
     const host = this.host;
     const event = SessionEvent.safeParse(await this.request("watch", { growth: this.#watchesGrowth }));
     if (event.success && host !== null) this.onEvent(event.data, host);
-    // The worker may have announced output before it had the request.
+    // The worker may have sent growth events before it received the request.
     if (this.#watchesGrowth) for (const listener of this.#listeners) listener();
   }
 
@@ -321,21 +328,23 @@ function reason(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** What this gateway knows about the session of an event. */
+/** The session of an event, as known to this gateway. */
 interface EventContext {
-  /** The host that has claimed it, when known. */
+  /** The host that has claimed the session, or null when it is not known. */
   host: string | null;
-  /** The queue it was sent to. */
+  /** The queue to which the job was sent. */
   place: Place | null;
   request: JobMessage["request"] | undefined;
 }
 
-/** Only the host that has the session, or the only one it was sent to, may send its events (promise 7). */
+/**
+ * Reports whether `from` may send the event: only the host that has the session, or to which it was sent (invariant 7).
+ */
 function isAuthorizedEvent(event: SessionEvent, from: string, { host, place, request }: EventContext): boolean {
   const target = typeof place === "object" && place !== null && "host" in place ? place.host : from;
   if (from !== (host ?? target)) return false;
   if (event.kind !== "elsewhere") return event.kind === "grew" || event.host === from;
-  // A request that names a host or a label is not redirected.
+  // A request that names a host or a label cannot be redirected.
   return host === null && request?.host === undefined && request?.labels === undefined;
 }
 

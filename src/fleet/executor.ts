@@ -20,8 +20,9 @@ import { approvedRequest, type JobMessage, WIRE_VERSION } from "./wire.ts";
 
 const CLAIM_TIMEOUT_MS = 600_000;
 const POLL_MS = 2000;
-/** Rows whose state is looked up for a listing; the rest is shown as last known. */
+/** Maximum number of rows that a listing refreshes from the registry. The others show their last known state. */
 const MAX_LEARNED = 500;
+/** How long a listing waits until the exit of an ended session has been published. */
 const LEARN_TIMEOUT_MS = 3000;
 
 /** Runs commands on the machines of a fleet. */
@@ -85,11 +86,14 @@ export class FleetExecutor implements Executor {
     const execution = this.#follow(
       new FleetExecution(client, this.#resendStore, sessionRef(session), null, this.#claimTimeoutMs),
     );
-    await execution.applyEntry(current).catch(() => {}); // its host does not respond at the moment; it is watched
+    await execution.applyEntry(current).catch(() => {}); // the worker does not respond, but its heartbeat is watched
     return execution;
   }
 
-  /** Still queued, or its gateway died before it was published: abandoned after the claim timeout. */
+  /**
+   * Handles a session without a registry entry: it is still queued, or its gateway was killed before the job was
+   * published. It is abandoned after the claim timeout.
+   */
   async #unclaimed(client: FleetClient, session: LiveSession): Promise<Execution | null> {
     if (!isOverdue(session.created_ms, this.#claimTimeoutMs)) return null;
     const execution = this.#follow(new FleetExecution(client, this.#resendStore, sessionRef(session), null, 0));
@@ -114,7 +118,7 @@ export class FleetExecutor implements Executor {
       ).refreshSnapshot();
     } else if (current && current.entry.state !== "open") {
       const execution = new FleetExecution(client, this.#resendStore, sessionRef(session), null, this.#claimTimeoutMs);
-      // The end counts once the stream of exits has it. A listing does not wait longer than this for it.
+      // A background session counts as ended only after its exit was published, which may take long.
       const timer = setTimeout(() => execution.release(), LEARN_TIMEOUT_MS);
       await execution.applyEntry(current);
       const ending = await execution.exited;
@@ -123,7 +127,7 @@ export class FleetExecutor implements Executor {
     }
   }
 
-  /** Kept as long as the session: on a full disk the row cannot be updated, and the end is read again later. */
+  /** Returns the exit found by `refresh`. It is kept as long as the session, because a full disk can delay its row. */
   lookUpExit({ id }: LiveSession): ExitOutcome | null {
     return this.#endings.get(id) ?? null;
   }
@@ -139,7 +143,7 @@ export class FleetExecutor implements Executor {
     this.#resendStore.delete(id);
   }
 
-  /** Only archived logs take space here; the end is in the registry. */
+  /** Removes archived logs, the only data of a session that is stored on this machine. */
   removeOutput(id: string): void {
     this.#archive.remove(id);
   }
@@ -169,7 +173,7 @@ export class FleetExecutor implements Executor {
     };
   }
 
-  /** Connects on first use: reading rows needs no connection. */
+  /** Returns the client, and connects on first use: reading rows requires no connection. */
   #connected(): Promise<FleetClient> {
     this.#client ??= this.#connect();
     return this.#client;
@@ -206,7 +210,7 @@ export class FleetExecutor implements Executor {
     return this.#key;
   }
 
-  /** Identifies this state folder: each has its own key. */
+  /** An id of this state folder, derived from its signing key. */
   get #stateId(): string {
     return this.#signingKey.public.slice(this.#signingKey.public.indexOf(":") + 1);
   }
@@ -245,11 +249,11 @@ function sessionRef({ id, agent, background }: LiveSession): { id: string; agent
 }
 
 function originOf({ origin }: LaunchSpec): Origin {
-  if (!origin) throw new TypeError("a fleet needs to know what was asked for");
+  if (!origin) throw new TypeError("the fleet executor requires the origin of a launch");
   return origin;
 }
 
-/** The request as sent to a worker: with resolved settings, and paths relative to the workspace. */
+/** Returns the request as sent to a worker: with resolved settings, and with paths relative to the workspace. */
 function portableRequest(spec: LaunchSpec, { request, workspace }: Origin): RunRequest {
   const { name, logFile, cwd, pty, size, capture, ...rest } = request;
   const within = (path: string) => {

@@ -6,7 +6,7 @@ import type { ExitNotice } from "./wire.ts";
 interface SessionExit {
   id: string;
   agent: string;
-  /** Null: no worker has claimed it. */
+  /** Null when no worker has claimed the session. */
   host: string | null;
   status: string;
   exitCode: number | null;
@@ -14,15 +14,15 @@ interface SessionExit {
   lastLines: string[];
 }
 
-/** The host in the subject of a session that no worker has claimed. */
+/** The host token in the subject of a session that no worker has claimed. */
 const NO_HOST = "none";
 /** Delays between attempts while the servers do not respond. */
 const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 5000;
 
 /**
- * Publishes the end of a background session to the stream of exits, retrying until the servers respond. False: the
- * servers reject it, or `isCancelled` returns true.
+ * Publishes the end of a background session to the exit stream, and retries until the servers respond. Returns false
+ * when the servers reject it or `isCancelled` returns true.
  */
 export async function publishExit(
   connection: FleetConnection,
@@ -42,8 +42,8 @@ export async function publishExit(
 }
 
 /**
- * The stream rejects a second message for the same session. Such a conflict counts as success, since an earlier attempt
- * may have been stored although its response was lost (promise 4).
+ * Publishes the exit if the stream has none for this session yet. A conflict counts as success, because an earlier
+ * attempt may have been stored although its acknowledgement was lost (invariant 4).
  */
 async function publishOnce(connection: FleetConnection, exit: SessionExit): Promise<void> {
   const notice: ExitNotice = {

@@ -12,13 +12,13 @@ import {
   trustedKeysUnreadable,
 } from "./errors.ts";
 
-/** `ed25519:` and 32 bytes in base64url. */
+/** `ed25519:` followed by 32 bytes in base64url. */
 const PUBLIC_KEY = /^ed25519:([\w-]{43})$/;
 
-/** The key with which a gateway signs approvals, and by which workers know it. */
+/** The key pair with which a gateway signs approvals. Workers identify the gateway by its public key. */
 export interface SigningKey {
   readonly private: KeyObject;
-  /** As printed by `sallyport fleet key`. */
+  /** The public key in the format of `sallyport fleet key`. */
   readonly public: string;
 }
 
@@ -26,7 +26,7 @@ function fleetFolder(state: string): string {
   return join(state, "fleet");
 }
 
-/** The key of this state folder, created on first use and shared by its gateways. */
+/** Returns the signing key of a state folder, which all its gateways share. Creates it on first use. */
 export function signingKey(state: string): SigningKey {
   const file = join(fleetFolder(state), "signing-key.pem");
   try {
@@ -49,7 +49,7 @@ function readOrCreate(file: string, folder: string): string {
   try {
     linkSync(draft, file);
   } catch (error) {
-    // Another gateway has created it meanwhile: its key is used.
+    // Another gateway has created the file in the meantime. Its key is used.
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   } finally {
     rmSync(draft);
@@ -59,16 +59,17 @@ function readOrCreate(file: string, folder: string): string {
 
 function parseSigningKey(pem: string): SigningKey {
   const key = createPrivateKey(pem);
-  if (key.asymmetricKeyType !== "ed25519") throw new Error(`it holds a key of type ${key.asymmetricKeyType}`);
+  if (key.asymmetricKeyType !== "ed25519")
+    throw new Error(`it contains a key of type ${key.asymmetricKeyType}, not ed25519`);
   const { x = "" } = createPublicKey(key).export({ format: "jwk" });
   return { private: key, public: `ed25519:${x}` };
 }
 
-/** Throws InvalidRequest when the text is not a public key. */
+/** Parses a public key. Throws InvalidRequest when the text is not one. */
 export function parsePublicKey(text: string): KeyObject {
   try {
     const [, x = ""] = PUBLIC_KEY.exec(text) ?? [];
-    // Node accepts base64 with trailing bits, but a key must have only one spelling.
+    // Node ignores surplus bits in the last base64 character, but a key must have a single textual form.
     if (Buffer.from(x, "base64url").toString("base64url") !== x) throw new Error("not canonical");
     return createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
   } catch {
@@ -84,13 +85,13 @@ const TrustedKey = z.strictObject({
   by: z.string(),
 });
 
-/** A gateway whose approvals count on this machine. */
+/** A gateway whose signed approvals this machine accepts. */
 export type TrustedKey = z.infer<typeof TrustedKey>;
 const TrustFile = z.strictObject({ version: z.literal(1), keys: z.array(TrustedKey).max(10_000) });
 
 /**
- * The gateways that a worker's operator trusts: a list in the state folder, which no command can write (promise 7). With
- * an unreadable list no gateway is trusted, and checks throw.
+ * The gateways that the operator of a worker trusts, stored in the state folder, which no sandboxed command can write
+ * (invariant 7). If the list cannot be read, no gateway is trusted and every lookup throws.
  */
 export class TrustedKeys {
   readonly #state: string;
@@ -101,7 +102,7 @@ export class TrustedKeys {
     this.#file = join(fleetFolder(state), "trusted.json");
   }
 
-  /** Read from the file each time, so that a removed key loses trust at once. */
+  /** Returns all trusted keys. The file is read on each call, so that removing a key takes effect at once. */
   list(): TrustedKey[] {
     let text: string;
     try {
@@ -136,7 +137,7 @@ export class TrustedKeys {
     return added;
   }
 
-  /** Removes a key by its name or the key itself. */
+  /** Removes the gateway with this name or public key from the list. */
   remove(reference: string): TrustedKey {
     const known = this.list();
     const gone = known.find(({ name, key }) => name === reference || key === reference);

@@ -10,11 +10,11 @@ import { sessionKey } from "./subjects.ts";
 /** The files of a session that are archived, in this order. */
 const FILES = ["stdout", "stderr", "output", "timeline", "sizes", "exit"];
 
-/** Takes the place of `exit`, the last file, when the keeper was killed and left none. */
+/** Object that replaces `exit`, the last file, when the keeper was killed before it wrote one. */
 const NO_EXIT = "no-exit";
 const COPY_BYTES = 128 * 1024;
 
-/** Uploads a session's files, so that they outlive their machine. The last one marks the archive as complete. */
+/** Uploads the files of a session, so that they outlive their host. The last file marks the archive as complete. */
 export async function archiveLogs(
   connection: FleetConnection,
   session: { id: string; agent: string },
@@ -32,7 +32,7 @@ export async function archiveLogs(
   if (noExit) await store.putBlob({ name: `${sessionKey(session.agent, session.id)}.${NO_EXIT}` }, new Uint8Array());
 }
 
-/** An incomplete archive must not be read: it would look as if the command had written no more. */
+/** Reports whether the archive of a session is complete. The output of an incomplete one would appear to end early. */
 async function isComplete(store: ObjectStore, key: string): Promise<boolean> {
   const exit = await store.info(`${key}.exit`);
   if (exit && !exit.deleted) return exit.metadata?.ranges !== undefined;
@@ -51,7 +51,7 @@ async function putFile(store: ObjectStore, object: string, path: string, size: n
         if (length === 0) break;
         const from = at;
         at += length;
-        // A block of NULs was punched out or might as well be: it is restored as a hole.
+        // A block of zero bytes is not uploaded. It is restored as a hole in a sparse file.
         if (buffer.subarray(0, length).every((byte) => byte === 0)) continue;
         const last = ranges.at(-1);
         if (last && last[1] === from) last[1] = at;
@@ -70,7 +70,7 @@ async function putFile(store: ObjectStore, object: string, path: string, size: n
   }
 }
 
-/** Downloads archived logs on demand. */
+/** Downloads archived logs on demand and keeps them in the state folder. */
 export class LogArchive {
   readonly #state: string;
   readonly #reader = new LocalSessionReader();
@@ -79,7 +79,7 @@ export class LogArchive {
     this.#state = state;
   }
 
-  /** Null: there is no complete archive. */
+  /** Returns the archived data of a session, or null when there is no complete archive. */
   async fetch(connection: FleetConnection, session: SessionRef): Promise<SessionData | null> {
     const folder = this.#folder(session.id);
     if (!existsSync(folder) && !(await this.#download(connection, session, folder))) return null;

@@ -8,7 +8,7 @@ import { validateName } from "./subjects.ts";
 import { WorkerInfo } from "./wire.ts";
 
 const POLL_MS = 2000;
-/** Called with null when the heartbeat has expired. */
+/** Receives the heartbeat of a worker, or null when it has expired. */
 type HostListener = (worker: WorkerInfo | null) => void;
 
 /** Reads the heartbeats of workers and watches those that have sessions of this gateway. */
@@ -24,7 +24,7 @@ export class HostMonitor {
     this.#bucket = connection.workers;
   }
 
-  /** Calls the listener at each poll. Returns a function that stops it. */
+  /** Calls the listener on each poll. Returns a function that removes it. */
   watch(host: string, listener: HostListener): () => void {
     let listeners = this.#listeners.get(host);
     if (!listeners) {
@@ -39,13 +39,13 @@ export class HostMonitor {
     };
   }
 
-  /** Null: there is no such worker. Throws when the servers do not respond. */
+  /** Returns the heartbeat of a worker, or null when there is none. Throws when the servers do not respond. */
   async get(host: string): Promise<WorkerInfo | null> {
     const found = await this.#bucket.get(host);
     return found?.operation === "PUT" ? WorkerInfo.parse(found.json()) : null;
   }
 
-  /** All live workers, sorted by name. */
+  /** Returns all live workers, sorted by name. */
   async list(): Promise<WorkerInfo[]> {
     const found: WorkerInfo[] = [];
     for (const host of await this.names()) {
@@ -56,7 +56,10 @@ export class HostMonitor {
     return found;
   }
 
-  /** From one snapshot of the server: iterating over the bucket would miss workers that renew their entry meanwhile. */
+  /**
+   * Returns the names of all live workers, sorted. They come from a single response of the server, because iterating
+   * over the bucket would miss workers that renew their entry in the meantime.
+   */
   async names(): Promise<string[]> {
     const { js, stores } = this.#connection;
     this.#manager ??= js.jetstreamManager(false);
@@ -79,7 +82,7 @@ export class HostMonitor {
           const worker = await this.get(host);
           for (const listener of [...listeners]) listener(worker);
         } catch {
-          // No response says nothing about the host: the connection of this gateway may be down.
+          // A missing response does not mean that the host is down: this gateway may be disconnected.
         }
       }),
     );
@@ -88,7 +91,7 @@ export class HostMonitor {
 
 const NODE_RESPONSE_MS = 5000;
 
-/** The workers of a fleet, for operators. */
+/** Lists and drains the workers of a fleet, for operators. */
 export class Nodes {
   readonly #connection: FleetConnection;
   readonly #hosts: HostMonitor;
@@ -102,12 +105,12 @@ export class Nodes {
     return this.#hosts.list();
   }
 
-  /** The worker accepts no new jobs, also after a restart. Running commands continue. */
+  /** Makes a worker reject new jobs, even after a restart. Running commands continue. */
   drain(host: string): Promise<WorkerInfo> {
     return this.#command(host, "drain");
   }
 
-  /** The worker accepts jobs again. */
+  /** Makes a drained worker accept jobs again. */
   return(host: string): Promise<WorkerInfo> {
     return this.#command(host, "return");
   }
@@ -121,7 +124,8 @@ export class Nodes {
       if (error instanceof RequestError && error.cause instanceof NoRespondersError) {
         throw new SallyportError("NodeNotFound", ...nodeNotFound(host));
       }
-      if (error instanceof TimeoutError) throw new SallyportError("NodeNotFound", ...nodeUnresponsive(host));
+      if (error instanceof TimeoutError)
+        throw new SallyportError("NodeNotFound", ...nodeUnresponsive(host, NODE_RESPONSE_MS));
       throw error;
     }
     // The worker renews its heartbeat before it responds.

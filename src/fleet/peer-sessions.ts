@@ -17,12 +17,12 @@ import {
   SessionListing,
 } from "./wire.ts";
 
-/** Clocks differ, but not by more than this. */
+/** Maximum accepted difference between the clocks of two machines. */
 const MAX_CLOCK_SKEW_MS = 3_600_000;
 
 /**
- * Drops rows that were not asked for and duplicates, so that a lying worker cannot fill its page with them and hide the
- * sessions of other workers (promise 7).
+ * Drops duplicates and rows that the query excludes, so that a malicious worker cannot fill the page with them and hide
+ * the sessions of other workers (invariant 7).
  */
 function acceptedRows(rows: ListedRow[], { before, agent }: { before?: string | undefined; agent: string | null }) {
   const attempts = new Map<string, ListedRow>();
@@ -36,44 +36,46 @@ function acceptedRows(rows: ListedRow[], { before, agent }: { before?: string | 
   return [...attempts.values()];
 }
 
-/** Ids start with a timestamp. */
+/** Returns the timestamp at the start of a session id. */
 function createdAtMs(id: string): number {
   return Number.parseInt(id.replace("-", "").slice(0, 12), 16);
 }
 
-/** The host is the one that sent the row, whatever the row says. */
+/** Converts a row. The host is the worker that sent the row, not the value in the row. */
 function toSessionInfo({ session, gateway }: ListedRow, host: string): SessionInfo {
   return { ...session, host, gateway };
 }
 
 const MAX_CONCURRENT_QUERIES = 64;
 const RESPONSE_TIMEOUT_MS = 3000;
-/** A worker that timed out gets a shorter timeout for a while, so that it does not delay every listing. */
+/** A worker that timed out gets this shorter timeout for `REDUCED_FOR_MS`, so that it does not delay every listing. */
 const REDUCED_TIMEOUT_MS = 1000;
 const REDUCED_FOR_MS = 10_000;
 const LIST_HOSTS_RETRY_MS = 3000;
-/** Enough to see that a reference is ambiguous, with all attempts of a session. */
+/** Maximum number of rows for a lookup: enough to detect an ambiguous reference, with all attempts of a session. */
 const MAX_FOUND = 8;
-/** The session id of a listing request, which is about no session. */
+/** The session id of a listing request, which addresses no session. */
 const NO_SESSION = "00000000-0000-0000-0000-000000000000";
 
 type AgentScope = Pick<PeerQuery, "agent" | "own">;
 type ReportedRow = { row: ListedRow; host: string };
 
-/** `listed` is null when there is no valid response; `tooOld` when the worker does not know the operation. */
+/** `listed` is null without a valid response. `tooOld` is true when the worker does not support the operation. */
 type HostResponse = { listed: SessionListing | null; tooOld: boolean };
 type HostResponses = (HostResponse & { host: string })[];
 
-/** Sessions that other gateways started in the fleet. Every worker is asked for its own, so that no index is needed. */
+/**
+ * Lists sessions that other gateways started in the fleet. Each worker is queried for its own, so no index is needed.
+ */
 export class FleetPeerSessions implements PeerSessions {
   readonly #client: () => Promise<FleetClient>;
   readonly #stateId: () => string;
   readonly #refreshSnapshot: (session: SessionInfo) => Promise<void>;
   readonly #closing = new AbortController();
-  /** Until when each host gets the shorter timeout. */
+  /** The time until which each host gets the shorter timeout. */
   readonly #reducedUntil = new Map<string, number>();
 
-  /** `stateId` identifies this gateway's state folder, whose own sessions are left out. */
+  /** `stateId` identifies this gateway's state folder, whose own sessions are omitted. */
   constructor(
     client: () => Promise<FleetClient>,
     stateId: () => string,
@@ -96,7 +98,7 @@ export class FleetPeerSessions implements PeerSessions {
     });
     const sessions = await this.#newestFirst(responses);
     const reported = responses.flatMap(({ listed }) => listed ?? []);
-    // A worker with more rows than it sent may have any older session, so the page ends at its oldest row.
+    // A worker that did not send all its rows may have any older session, so the page ends at the oldest row it sent.
     const floors = reported.filter((listed) => hasMore(listed, max)).map(oldestOf);
     const floor = floors.reduce((a, b) => (a > b ? a : b), "");
     const known = sessions.filter(({ id }) => id >= floor);
@@ -128,12 +130,12 @@ export class FleetPeerSessions implements PeerSessions {
     return new RemoteExecution(session, this.#client, fetchInfo, onUpdate, this.#closing.signal);
   }
 
-  /** Ends all waits for sessions. */
+  /** Cancels all waits for sessions. */
   close(): void {
     this.#closing.abort();
   }
 
-  /** For a full id and one agent the registry knows the host, so that only this host is asked. */
+  /** Looks up the host of a full session id in the registry, so that only this host must be queried. */
   async #hostOf(reference: string, { agent }: AgentScope): Promise<string | null> {
     if (agent === undefined || !SessionId.safeParse(reference).success) return null;
     const { registry } = await this.#client();
@@ -150,7 +152,10 @@ export class FleetPeerSessions implements PeerSessions {
     return sessions.sort((a, b) => (a.id < b.id ? 1 : -1));
   }
 
-  /** The last of several attempts. Where hosts differ, the registry decides, so that no host takes over a session (promise 7). */
+  /**
+   * Returns the last attempt of a session. If several hosts report the session, the registry decides, so that no host
+   * can take over a session of another (invariant 7).
+   */
   async #latestAttempt(reported: ReportedRow[]): Promise<SessionInfo> {
     const [last, ...rest] = reported.sort((a, b) => b.row.attempt - a.row.attempt) as [ReportedRow, ...ReportedRow[]];
     if (rest.every(({ host }) => host === last.host)) return toSessionInfo(last.row, last.host);
@@ -176,7 +181,7 @@ export class FleetPeerSessions implements PeerSessions {
       for (let at = next++; at < hosts.length; at = next++) {
         const host = hosts[at] as string;
         const response = await this.#query(client, host, scope, args);
-        // A worker that has shut down meanwhile is not reported as silent.
+        // A worker that has shut down in the meantime is not reported as unresponsive.
         if (response.listed || (await client.hosts.get(host).catch(() => true))) responses.push({ host, ...response });
       }
     };
@@ -213,7 +218,7 @@ async function queryHost(
     const type = error instanceof SallyportError ? error.type : null;
     if (type === "PermissionDenied" && agent === null)
       return queryHost(client, host, { agent: own, own }, args, deadline);
-    // A worker of an earlier release takes it for a request about a session.
+    // A worker of an earlier release treats the listing as a request about a session and does not find it.
     return { listed: null, tooOld: type === "SessionNotFound" || type === "FleetVersion" };
   }
 }
@@ -224,12 +229,12 @@ function isLive({ status, lingering }: SessionInfo): boolean {
   return status === "running" || lingering;
 }
 
-/** Only a full page can have more rows, so that a worker cannot hide the sessions of others by claiming more. */
+/** Reports whether a worker has more rows. Only a full page counts, so that a worker cannot hide sessions of others. */
 function hasMore(listed: SessionListing, limit: number): boolean {
   return listed.more && (listed.rows.length >= limit || bytesOf(listed.rows) >= MAX_LIST_BYTES);
 }
 
-/** Long rows count up to a maximum, so that one row does not make a full page. */
+/** Returns the size of the rows. Each counts up to a maximum, so that a single long row does not fill a page. */
 function bytesOf(rows: ListedRow[]): number {
   return rows.reduce((sum, row) => sum + Math.min(JSON.stringify(row).length, MAX_ROW_BYTES), 0);
 }

@@ -1,6 +1,7 @@
 /**
- * The subjects that each member of a fleet may publish and subscribe to. The servers enforce them: a worker publishes for
- * its own host only, a gateway receives its own responses only, and one that serves a single agent asks for no other.
+ * The subjects to which each member of a fleet may publish and subscribe. The servers enforce them: a worker publishes
+ * only for its own host, a gateway receives only its own responses, and a gateway that serves a single agent cannot act
+ * for another.
  */
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -19,13 +20,13 @@ import {
 } from "./subjects.ts";
 
 export type FleetMember =
-  | { kind: "gateway"; name: string /** It serves this agent and no other. */; agent?: string | undefined }
+  | { kind: "gateway"; name: string /** The only agent that it serves. Default: all. */; agent?: string | undefined }
   | { kind: "worker"; name: string; labels: readonly [name: string, value: string][] };
 
 export interface Permissions {
   publish: string[];
   subscribe: string[];
-  /** May respond to requests on any reply subject. */
+  /** Whether the member may respond to requests on any reply subject. */
   responses: boolean;
 }
 
@@ -40,7 +41,7 @@ function workerPermissions(fleet: string, { name, labels }: FleetMember & { kind
   const consumerSubjects = places.flatMap((place) => {
     const consumer = consumerName(place);
     return [
-      // The filter is part of the subject, so that no worker can create a consumer for another host's jobs.
+      // The filter is part of the subject, so that a worker cannot create a consumer for jobs of another host.
       `$JS.API.CONSUMER.CREATE.${work}.${consumer}.sp.${fleet}.work.${placeTokens(place)}.*`,
       `$JS.API.CONSUMER.INFO.${work}.${consumer}`,
       `$JS.API.CONSUMER.MSG.NEXT.${work}.${consumer}`,
@@ -85,7 +86,7 @@ function gatewayPermissions(fleet: string, { name, agent }: FleetMember & { kind
       `sp.${fleet}.work.host.*.${who}`,
       `sp.${fleet}.work.label.*.*.${who}`,
       `sp.${fleet}.ctl.*.${who}.*`,
-      // For sessions of a host that is gone.
+      // Exits of sessions whose host is lost.
       `sp.${fleet}.exit.*.${who}.*`,
       `$KV.${sessions}.${who}.*`,
       `$JS.API.STREAM.MSG.GET.KV_${sessions}`,
@@ -103,7 +104,7 @@ function gatewayPermissions(fleet: string, { name, agent }: FleetMember & { kind
   };
 }
 
-/** Additional permissions of a gateway that serves all agents: create streams, read archived logs, drain workers. */
+/** Returns the additional permissions of a gateway that serves all agents: streams, archived logs and draining. */
 function operatorPermissions(fleet: string, streams: string[]): string[] {
   const { logs } = storeNames(fleet);
   return [
@@ -117,7 +118,7 @@ function operatorPermissions(fleet: string, streams: string[]): string[] {
   ];
 }
 
-/** The public nkey of a member, whose seed is in `<kind>-<name>.seed`. Creates the seed if it is missing. */
+/** Returns the public nkey of a member, whose seed is in `<kind>-<name>.seed`. Creates the seed if it is missing. */
 export function memberPublicKey(folder: string, { kind, name }: { kind: "gateway" | "worker"; name: string }): string {
   const file = join(folder, `${kind}-${validateName(kind, name)}.seed`);
   try {

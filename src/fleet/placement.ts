@@ -8,7 +8,7 @@ import type { Place } from "./subjects.ts";
 import { sanitizeName } from "./subjects.ts";
 import type { JobMessage, WorkerInfo } from "./wire.ts";
 
-/** The host of a workspace does not change while it is alive, so it is cached. */
+/** How long the host of a workspace is cached. It does not change while the host is up. */
 const HOST_CACHE_MS = 5000;
 
 const hostCache = new WeakMap<KV, Map<string, { host: string; untilMs: number }>>();
@@ -16,8 +16,8 @@ const hostCache = new WeakMap<KV, Map<string, { host: string; untilMs: number }>
 export const workspaceKey = (workspace: string): string => `workspace.${workspace}`;
 
 /**
- * The queue for a command: the host or label of the request, else the host that has the workspace's files, else any
- * worker with a free slot.
+ * Returns the queue for a command: the requested host or label, otherwise the host that has the files of the workspace,
+ * otherwise the queue that all workers share.
  */
 export async function choosePlace(client: FleetClient, { request, workspace }: JobMessage): Promise<Place> {
   if (request.host !== undefined) return { host: request.host };
@@ -29,7 +29,7 @@ export async function choosePlace(client: FleetClient, { request, workspace }: J
   return host === null ? "any" : { host };
 }
 
-/** Describes the requirement that no live worker meets; null when a worker could run it. */
+/** Describes the requirement that no live worker meets, as a qualifier of "worker". Null when a worker meets it. */
 export async function unmetRequirement(
   client: FleetClient,
   { host, labels = {} }: JobMessage["request"],
@@ -41,7 +41,7 @@ export async function unmetRequirement(
   return host === undefined ? (Object.keys(labels).length > 0 ? "with these labels" : "") : `on \`${host}\``;
 }
 
-/** A queue has one label. For several, the least busy worker that has them all is chosen. */
+/** Returns the worker with the most free slots that has all labels: a queue has one label only. */
 async function hostWithLabels(client: FleetClient, labels: [string, string][]): Promise<string> {
   const isEligible = (await client.hosts.list()).filter(
     (worker) => !worker.draining && !worker.trouble && labels.every(([key, value]) => worker.labels[key] === value),
@@ -70,7 +70,7 @@ async function workspaceHost(client: FleetClient, workspace: string): Promise<st
   return host;
 }
 
-/** The name of a workspace on workers: readable, and unique for each folder of each gateway. */
+/** Returns the name of a workspace on workers, which is readable and unique for each folder of each gateway. */
 export function workspaceName(gateway: string, folder: string): string {
   const hash = createHash("sha256").update(`${gateway}\0${folder}`).digest("hex").slice(0, 12);
   return `${sanitizeName(basename(folder)).slice(0, 40)}-${hash}`;

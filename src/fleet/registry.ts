@@ -4,13 +4,15 @@ import { isConflict, withRetry } from "./connection.ts";
 import { sessionKey } from "./subjects.ts";
 import { parseJson, RegistryEntry, WIRE_VERSION } from "./wire.ts";
 
-/** An entry and its revision, which an update must name (compare and set). */
+/** A registry entry with its revision, which an update must name (compare-and-set). */
 export interface VersionedEntry {
   entry: RegistryEntry;
   revision: number;
 }
 
-/** The fleet's registry of sessions: which host has each, and how it ended. Every write is a compare-and-set. */
+/**
+ * The fleet's registry of sessions. It records the host of each session and how it ended. Writes are compare-and-set.
+ */
 export class FleetRegistry {
   readonly #bucket: KV;
 
@@ -18,7 +20,7 @@ export class FleetRegistry {
     this.#bucket = bucket;
   }
 
-  /** Null: there is no entry, or an invalid one. */
+  /** Returns the entry of a session, or null when there is no valid one. */
   async read(agent: string, id: string): Promise<VersionedEntry | null> {
     const found = await withRetry(() => this.#bucket.get(sessionKey(agent, id)));
     if (found?.operation !== "PUT") return null;
@@ -26,17 +28,20 @@ export class FleetRegistry {
     return entry.success ? { entry: entry.data, revision: found.revision } : null;
   }
 
-  /** Returns the revision, or null when there is an entry already. */
+  /** Creates an entry. Returns its revision, or null when the session already has one. */
   async create(agent: string, id: string, entry: RegistryEntry): Promise<number | null> {
     return this.#write(agent, id, entry, 0);
   }
 
-  /** Returns the new revision, or null when the entry has changed since. */
+  /** Replaces the entry with this revision. Returns the new revision, or null when the entry has changed. */
   async update(agent: string, id: string, entry: RegistryEntry, revision: number): Promise<number | null> {
     return this.#write(agent, id, entry, revision);
   }
 
-  /** A write whose response was lost may have succeeded: on a later conflict the stored entry is compared. */
+  /**
+   * Writes an entry, and retries when there is no response. Since a write whose response was lost may have succeeded, a
+   * conflict on a retry counts as success when the stored entry is the same.
+   */
   async #write(agent: string, id: string, entry: RegistryEntry, revision: number): Promise<number | null> {
     const key = sessionKey(agent, id);
     const text = JSON.stringify(entry);
@@ -57,7 +62,7 @@ export class FleetRegistry {
   }
 }
 
-/** A conflict means that the session has changed, so a few attempts are enough. */
+/** Maximum number of attempts. A conflict means that the session has changed, so a few are enough. */
 const ABANDON_TRIES = 5;
 
 interface AbandonedSession extends Pick<RegistryEntry, "attempt" | "to" | "background"> {
@@ -67,8 +72,8 @@ interface AbandonedSession extends Pick<RegistryEntry, "attempt" | "to" | "backg
 }
 
 /**
- * Makes sure that an unclaimed command does not run (again). "lost": it ran before, on a host that is gone. Returns the
- * entry when a worker has it or it has ended, and null when it is still open but keeps changing.
+ * Makes sure that an unclaimed command does not run (again). Returns "lost" when an earlier attempt ran on a host that
+ * is lost, the entry when a worker has claimed it or it has ended, and null when the open entry keeps changing.
  */
 export async function abandon(
   registry: FleetRegistry,
@@ -82,7 +87,7 @@ export async function abandon(
     const current = await registry.read(agent, id);
     if (!current) return "forgone"; // an invalid entry cannot be claimed
     if (current.entry.state !== "open") return current;
-    // After a first attempt it cannot be said that the command never ran.
+    // After a first attempt the command may have run.
     const state = current.entry.attempt > 1 && !killed ? "lost" : "forgone";
     const next: RegistryEntry = { ...entry, state, attempt: current.entry.attempt };
     if ((await registry.update(agent, id, next, current.revision)) !== null) return state;

@@ -8,11 +8,11 @@ import { type FleetClient, hostSilentError } from "./client.ts";
 import { requestValue } from "./response-stream.ts";
 import type { RegistryEntry } from "./wire.ts";
 
-/** The operations on a command that runs on a worker, sent to that worker. */
+/** Forwards operations on a command to the worker that runs it. */
 export abstract class RemoteControl {
   wroteHidden = false;
 
-  /** Undefined: the command has ended, or no worker has it yet. */
+  /** Sends a request to the worker. Resolves to undefined when the command has ended or no worker has claimed it. */
   protected abstract request(operation: string, args?: unknown): Promise<unknown>;
 
   async write(data: Uint8Array): Promise<number | null> {
@@ -43,22 +43,22 @@ export abstract class RemoteControl {
     return (await this.request("extend", timeoutMs)) === true;
   }
 
-  /** The connection to the servers keeps the process alive by itself. */
+  /** Does nothing: the connection to the servers keeps the process alive. */
   hold(): () => void {
     return () => {};
   }
 }
 
-/** How long one wait request lasts before the state is checked and the wait is repeated. */
+/** Duration of one wait request. After it the state is checked and the wait is repeated. */
 const WAIT_MS = 60_000;
 /** Poll interval while leftover processes of an ended command run. */
 const POLL_MS = 250;
-/** The gateway that owns the session marks it as lost within this time. */
+/** Time within which the owning gateway marks the session of an unresponsive host as lost. */
 const HOST_LOST_WITHIN_MS = 15_000;
 
 /**
- * A session that another gateway started. Requests go to the worker that runs it. Nothing is recorded here and no callback
- * is sent: the gateway that started it does that (exactly once), and marks it as lost when its host is gone.
+ * A session that another gateway started. Requests are sent to the worker that runs it. This gateway neither records
+ * its end nor sends a callback: the gateway that started it does that exactly once, and marks it as lost with its host.
  */
 export class RemoteExecution extends RemoteControl implements Execution {
   readonly id: string;
@@ -74,7 +74,7 @@ export class RemoteExecution extends RemoteControl implements Execution {
   readonly #onUpdate: (now: SessionInfo) => void;
   readonly #closing: AbortSignal;
 
-  /** `fetchInfo` asks the worker on a host (null: no response). `closing` ends all waits. */
+  /** `fetchInfo` queries a worker and resolves to null without a response. Aborting `closing` ends all waits. */
   constructor(
     session: SessionInfo,
     client: () => Promise<FleetClient>,
@@ -93,7 +93,7 @@ export class RemoteExecution extends RemoteControl implements Execution {
     this.#closing = closing;
   }
 
-  /** Waits only when read. The outcome is passed to `onUpdate`, not to the promise. */
+  /** Starts waiting when it is read. The outcome is passed to `onUpdate`, not to the promise. */
   get exited(): Promise<ExecutionOutcome> {
     return this.#waitUntil(({ status }) => status !== "running");
   }
@@ -102,12 +102,14 @@ export class RemoteExecution extends RemoteControl implements Execution {
     return this.#waitUntil(({ status, lingering }) => status !== "running" && !lingering);
   }
 
-  /** Output is streamed from the worker, so growth is not watched here. */
+  /** Does nothing: output is streamed from the worker. */
   onGrew(): () => void {
     return () => {};
   }
 
-  /** Policy for typed input depends on this, so the worker is asked where it is not known. */
+  /**
+   * Reports whether the session has a terminal. Policy for input depends on it, so the worker is asked if necessary.
+   */
   async onTerminal(): Promise<boolean> {
     const { pty, capture } = this.#info;
     return pty !== null || (capture === "merged" && (await this.inputState()) !== null);
@@ -121,7 +123,7 @@ export class RemoteExecution extends RemoteControl implements Execution {
     await this.request("background");
   }
 
-  /** Waits for the end last as long as there is a holder. */
+  /** Registers a holder. Waits for the end are cancelled when the last holder is released. */
   override hold(): () => void {
     this.#holders++;
     return () => {
@@ -141,7 +143,7 @@ export class RemoteExecution extends RemoteControl implements Execution {
     return (await this.#client()).request(host, operation, { id, agent: this.#info.agent, args });
   }
 
-  /** Also returns when the last holder has let go. */
+  /** Waits until `isDone` returns true or the last holder is released. */
   async #waitUntil(isDone: (now: SessionInfo) => boolean): Promise<ExecutionOutcome> {
     const signal = AbortSignal.any([this.#released.signal, this.#closing]);
     for (let lastSeenMs = performance.now(); ; ) {
@@ -162,12 +164,12 @@ export class RemoteExecution extends RemoteControl implements Execution {
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof SallyportError) || error.type !== "HostSilent") throw error;
-      // The next refresh tells whether the host is gone.
+      // The next refresh determines whether the host is lost.
       await sleep(POLL_MS);
     }
   }
 
-  /** Null: the state is not known at the moment. */
+  /** Reads the current state of the session. Resolves to null when it is not known at the moment. */
   async refresh(): Promise<SessionInfo | null> {
     const now = (await this.#fetchInfo(this.host)) ?? (await this.#fromRegistry());
     if (!now) return null;
@@ -176,7 +178,7 @@ export class RemoteExecution extends RemoteControl implements Execution {
     return now;
   }
 
-  /** The end in the registry, for a host that does not respond. Null: there is none yet. */
+  /** Reads the end of the session from the registry, for a host that does not respond. Null when there is none yet. */
   async #fromRegistry(): Promise<SessionInfo | null> {
     const { registry } = await this.#client();
     const entry = (await registry.read(this.#info.agent, this.id).catch(() => null))?.entry;

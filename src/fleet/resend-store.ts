@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { JobMessage } from "./wire.ts";
 
 /**
- * The jobs of this state folder that may run again. Only this copy is sent again: the registry can be read by all members
- * and could have been written by any worker (promise 1).
+ * Copies of jobs that may run more than once. Only these copies are sent again, because the registry is readable by all
+ * members and writable by all workers (invariant 1).
  */
 export class ResendStore {
   readonly #folder: string;
@@ -13,7 +13,7 @@ export class ResendStore {
     this.#folder = join(state, "fleet", "asked");
   }
 
-  /** Keeps only jobs that may run more than once. */
+  /** Stores a job if it may run more than once. */
   save(message: JobMessage): void {
     if (message.request.retry !== "idempotent") return;
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });

@@ -2,8 +2,8 @@ import { SallyportError } from "../core/error.ts";
 import { type FleetClient, hostSilentError } from "./client.ts";
 
 /**
- * Long responses are sent as a sequence of frames: one byte for the kind, then the body. Chunks are numbered and the end
- * frame has their count, so that a lost frame is noticed.
+ * Long responses are sent as a sequence of frames: one byte for the kind, then the body. Chunks are numbered and the
+ * end frame contains their count, so that the reader detects lost frames.
  */
 const KIND = { value: 1, part: 2, chunk: 3, end: 4, error: 5 } as const;
 
@@ -25,7 +25,7 @@ function encodeFrame(kind: number, body: Uint8Array): Uint8Array {
   return out;
 }
 
-/** One value, split into as many frames as it takes. */
+/** Encodes one JSON value as one or more frames. */
 export function* valueFrames(value: unknown): Generator<Uint8Array> {
   const bytes = Buffer.from(JSON.stringify(value ?? null));
   let at = 0;
@@ -34,7 +34,7 @@ export function* valueFrames(value: unknown): Generator<Uint8Array> {
   yield encodeFrame(KIND.value, bytes.subarray(at));
 }
 
-/** Raw bytes after a JSON head. `n` is the number of the chunk, from 0. */
+/** Encodes raw bytes after a JSON head. `n` is the number of the chunk, starting at 0. */
 export function chunkFrame(head: object, bytes: Uint8Array, n: number): Uint8Array {
   const about = Buffer.from(JSON.stringify({ ...head, n }));
   const body = Buffer.allocUnsafe(4 + about.length + bytes.length);
@@ -48,7 +48,7 @@ export const endFrame = (chunks: number): Uint8Array =>
   encodeFrame(KIND.end, Buffer.from(JSON.stringify({ n: chunks })));
 export const errorFrame = (error: unknown): Uint8Array => encodeFrame(KIND.error, Buffer.from(JSON.stringify(error)));
 
-/** Decodes frames and joins values that were sent in parts. Throws on a malformed frame. */
+/** Decodes frames and joins values that were sent in parts. */
 export class FrameReader {
   #parts: Buffer[] = [];
   #length = 0;
@@ -59,15 +59,15 @@ export class FrameReader {
     this.#maxBytes = maxBytes;
   }
 
-  /** Null: the value has more parts. */
+  /** Decodes one frame. Returns null when more parts of the value follow, and throws when the frame is malformed. */
   read(message: Uint8Array): Frame | null {
     const body = Buffer.from(message.buffer, message.byteOffset + 1, message.length - 1);
     switch (message[0]) {
       case KIND.part:
         this.#parts.push(body);
         this.#length += body.length;
-        // No valid response is that long (promise 6).
-        if (this.#length > this.#maxBytes) throw new RangeError("an answer without an end");
+        // A worker must not exhaust the memory of the gateway (invariant 6).
+        if (this.#length > this.#maxBytes) throw new RangeError(`response exceeds ${this.#maxBytes} bytes`);
         return null;
       case KIND.value:
         return { kind: "value", value: JSON.parse(this.#joinParts(body)) };
@@ -84,7 +84,7 @@ export class FrameReader {
       case KIND.error:
         return { kind: "error", error: JSON.parse(body.toString()) };
       default:
-        throw new RangeError("not a message of ours");
+        throw new RangeError("unknown frame kind");
     }
   }
 
@@ -96,27 +96,28 @@ export class FrameReader {
   }
 }
 
-/** Bytes that a worker may send ahead of the reader. */
+/** Maximum number of bytes that a worker sends ahead of the reader. */
 export const CREDIT_BYTES = 1 << 20;
 const CREDIT_STEP_BYTES = 256 * 1024;
-/** A worker drops a stream whose reader has sent no credit for a while. */
+/** Interval of empty credits: a worker closes a stream whose reader has sent no credit for a while. */
 const KEEPALIVE_MS = 10_000;
 const MAX_TRIES = 3;
 
 interface StreamRequest {
   id: string;
-  /** Null: sessions of all agents. */
+  /** Null addresses the sessions of all agents. */
   agent: string | null;
   args: unknown;
-  /** Maximum size of one value. */
+  /** Maximum size of one value in bytes. */
   maxBytes?: number;
-  /** Do not wait for a worker that is down. */
+  /** Fail immediately when no worker listens, instead of waiting for a restart. */
   now?: boolean;
 }
 
 /**
- * Streams the response to an operation, value by value or chunk by chunk, at the speed of the reader (promise 6). Throws
- * HostSilent when the worker is gone or was restarted, when a frame was lost, and after a reconnect, which may lose some.
+ * Streams the response to an operation, value by value or chunk by chunk, at the speed of the reader (invariant 6).
+ * Throws HostSilent when the worker is down or has restarted, when a frame was lost, and after a reconnect, which may
+ * lose frames.
  */
 export async function* streamResponse(
   client: FleetClient,
@@ -139,7 +140,7 @@ export async function* streamResponse(
     if (message === null) return fail(hostSilentError(host));
     try {
       const frame = reader.read(message);
-      // A part is credited at once: the reader needs the rest of the value first.
+      // A part is credited at once, because the reader receives nothing before the value is complete.
       if (frame) queue.push({ frame, bytes: message.length });
       else sendControl("credit", message.length);
     } catch (error) {
@@ -190,7 +191,7 @@ export async function* streamResponse(
   }
 }
 
-/** Requests a single value. Such operations are read-only, so one whose response was lost is repeated. */
+/** Requests a single value. These operations are read-only, so a request whose response was lost is repeated. */
 export async function requestValue(
   client: FleetClient,
   host: string,

@@ -15,18 +15,20 @@ import { storeNames } from "./subjects.ts";
 
 const NS = 1_000_000;
 const HOUR_MS = 3_600_000;
-/** A worker without a heartbeat for this long is gone. */
+/** Lifetime of a heartbeat. A worker without one is considered lost. */
 export const WORKER_TTL_MS = 6000;
-/** Windows in which the servers drop duplicates. */
+/** Time during which the servers drop duplicate messages. */
 const EXIT_WINDOW_MS = HOUR_MS;
 const WORK_WINDOW_MS = HOUR_MS / 6;
-/** Everything expires (promise 6). */
+/** Messages and archived logs expire (invariant 6). */
 const WORK_AGE_MS = 24 * HOUR_MS;
 const EXIT_AGE_MS = 7 * 24 * HOUR_MS;
 const LOG_AGE_MS = 7 * 24 * HOUR_MS;
-/** Renewed by the worker while a session runs. */
+/** Lifetime of a registry entry, which the worker renews while the session runs. */
 const SESSION_AGE_MS = 7 * 24 * HOUR_MS;
-/** A full job stream rejects new jobs. A full stream of exits drops the oldest, so that no member can block the others. */
+/**
+ * A full job stream rejects new jobs. A full exit stream drops the oldest exits, so that no member can block others.
+ */
 const WORK_BYTES = 512 << 20;
 const EXIT_BYTES = 256 << 20;
 
@@ -38,11 +40,11 @@ interface FleetStores {
 }
 
 interface StoreOptions {
-  /** Default: three in a cluster, else one. */
+  /** Number of servers that store each stream. Default: 3 in a cluster, otherwise 1. */
   replicas?: number | null;
 }
 
-/** Creates streams and buckets that do not exist. A member without permission to create them only finds existing ones. */
+/** Opens the streams and buckets of a fleet and creates missing ones, which requires an operator's permissions. */
 export async function ensureStores(
   connection: NatsConnection,
   fleet: string,
@@ -56,7 +58,7 @@ export async function ensureStores(
   const bucket = async (name: string, ttl: number) =>
     (await exists(manager, `KV_${name}`))
       ? kv.open(name)
-      : // No direct gets: a lagging replica could answer them, and a claim must be visible at once.
+      : // Direct gets are disabled: a lagging replica could answer them, and a claim must be visible at once.
         kv.create(name, { ttl, history: 1, replicas: copies, storage: StorageType.File, allow_direct: false });
   const [sessions, workers, places] = await Promise.all([
     bucket(names.sessions, SESSION_AGE_MS),

@@ -1,15 +1,17 @@
 /**
- * The names of all subjects, streams and buckets of a fleet. Permissions are expressed in terms of these (permissions.ts).
+ * The names of all subjects, streams and buckets of a fleet. permissions.ts grants access in terms of these.
  *
- * Sender and receiver are part of the subject, so that the servers keep a worker from publishing as another host and an
- * agent's gateway from asking as another agent. The sender in a message is checked against its subject.
+ * Sender and receiver are part of the subject, so that the servers can prevent a worker from publishing as another host
+ * and a gateway from acting for another agent. Receivers check the sender in a message against its subject.
  */
 import { SallyportError } from "../core/error.ts";
 import { badFleetName } from "./errors.ts";
 
 const NAME = /^[A-Za-z0-9_-]{1,63}$/;
 
-/** Returns the name of a fleet, host, gateway or label if it is a valid subject token; throws InvalidRequest otherwise. */
+/**
+ * Returns the name of a fleet, host, gateway or label if it is a valid subject token; throws InvalidRequest otherwise.
+ */
 export function validateName(what: string, name: string): string {
   if (!NAME.test(name)) throw new SallyportError("InvalidRequest", ...badFleetName(what, name));
   return name;
@@ -20,7 +22,7 @@ export function sanitizeName(text: string): string {
   return text.replace(/[^A-Za-z0-9_-]/g, "-").slice(0, 63) || "unnamed";
 }
 
-/** Encodes an agent's name as a subject token: other characters become `=` and two hexadecimal digits. */
+/** Encodes an agent name as a subject token. Bytes that are not allowed become `=` and two hexadecimal digits. */
 export function agentToken(agent: string): string {
   const bytes = [...Buffer.from(agent)];
   return bytes
@@ -28,37 +30,37 @@ export function agentToken(agent: string): string {
     .join("");
 }
 
-/** Decodes a token; null when it is not the token of an agent. */
+/** Decodes an agent token. Returns null when the token is not valid. */
 export function agentFromToken(token: string): string | null {
   const bytes = token.replace(/=([0-9A-F]{2})/g, (_, digits: string) => String.fromCharCode(parseInt(digits, 16)));
   const agent = Buffer.from(bytes, "latin1").toString();
   return agent !== "" && agentToken(agent) === token ? agent : null;
 }
 
-/** The token for all agents. Only gateways that may ask for every agent are permitted to use it. */
+/** The token for all agents. Only gateways that serve all agents have permission to use it. */
 export const ALL_AGENTS = "=";
 
 function hex(byte: number): string {
   return `=${byte.toString(16).padStart(2, "0").toUpperCase()}`;
 }
 
-/** Where a request may run: anywhere, on one host, or on any with this label. */
+/** Where a job may run: on any worker, on one host, or on any worker with a label. */
 export type Place = "any" | { host: string } | { label: [name: string, value: string] };
 
 export interface Subjects {
-  /** A job. The agent is the one that requests it. */
+  /** A job of an agent. */
   work(place: Place, agent: string): string;
-  /** A request to the worker that has a session. Null: sessions of all agents. */
+  /** A request to the worker that has a session. A null agent addresses the sessions of all agents. */
   control(host: string, agent: string | null, operation: string): string;
-  /** A command of an operator to a worker: drain, return. */
+  /** An operator's command to a worker: `drain` or `return`. */
   node(host: string, operation: string): string;
-  /** From a worker to a gateway process: session events (`news`), or a response stream by its name. */
+  /** A message from a worker to a gateway process. `flow` is `news` for session events, or names a response stream. */
   result(gateway: string, host: string, process: string, flow: string): string;
-  /** The end of a session. */
+  /** The exit of a session. */
   exit(host: string, agent: string, session: string): string;
-  /** Parses a result subject; null when it is not one. */
+  /** Parses a result subject. Returns null for any other subject. */
   parseResult(subject: string): { gateway: string; host: string; process: string; flow: string } | null;
-  /** Parses a job subject; null when it is not one. */
+  /** Parses a job subject. Returns null for any other subject. */
   parseWork(subject: string): { place: Place; agent: string } | null;
 }
 
@@ -99,17 +101,17 @@ function parsePlace(text: string): { place: Place; agent: string } | null {
 
 /** The names of streams, buckets and object stores. */
 export interface StoreNames {
-  /** Stream of jobs; a message is removed when a worker acknowledges it. */
+  /** Stream of jobs. A message is removed when a worker acknowledges it. */
   work: string;
-  /** Stream of the ends of sessions. */
+  /** Stream of the exits of background sessions. */
   exits: string;
-  /** Bucket: `<agent>.<session>`, created by the worker that claims it. */
+  /** Bucket of registry entries, with keys `<agent>.<session>`. The worker that claims a session creates its entry. */
   sessions: string;
-  /** Bucket of heartbeats: `<host>`. */
+  /** Bucket of heartbeats, with keys `<host>`. */
   workers: string;
-  /** Bucket without expiry: `drain.<host>`, `workspace.<name>` (the host that has its files). */
+  /** Bucket without expiry, with keys `drain.<host>` and `workspace.<name>` (the host that has its files). */
   places: string;
-  /** Object store: archived logs. */
+  /** Object store of archived logs. */
   logs: string;
 }
 
@@ -125,17 +127,17 @@ export function storeNames(fleet: string): StoreNames {
   };
 }
 
-/** The key of a session in its bucket. */
+/** Returns the key of a session in the registry. */
 export function sessionKey(agent: string, session: string): string {
   return `${agentToken(agent)}.${session}`;
 }
 
-/** The consumer from which workers pull the jobs of this place. */
+/** Returns the name of the consumer from which workers pull the jobs of a place. */
 export function consumerName(place: Place): string {
   return placeTokens(place).replaceAll(".", "=");
 }
 
-/** The inbox of a member, to which only that member may subscribe. */
+/** Returns the inbox prefix of a member, to which only that member may subscribe. */
 export function inboxPrefix(fleet: string, kind: "gateway" | "worker", name: string): string {
   return `_INBOX.${fleet}.${kind}.${name}`;
 }

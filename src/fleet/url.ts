@@ -5,8 +5,8 @@ import { badFleetUrl } from "./errors.ts";
 const KNOWN = ["credentials", "ca", "cert", "key", "as", "workspace", "sticky"] as const;
 
 /**
- * Parses the URL of a fleet: `nats://host:4222`, several servers separated by commas, the fleet's name as the path, files
- * and names as the query: `tls://a:4222,b:4222/staging?credentials=/etc/gateway.creds&ca=/etc/ca.pem`.
+ * Parses a fleet URL such as `nats://host:4222`. Several servers are separated by commas, the path is the name of the
+ * fleet, and the query holds options: `tls://a:4222,b:4222/staging?credentials=/etc/gateway.creds&ca=/etc/ca.pem`.
  */
 function fleetFromUrl(text: string): FleetGatewayOptions {
   const [, scheme = "nats:", rest = ""] = /^((?:nats|tls):)?(?:\/\/)?(.+)$/s.exec(text.trim()) ?? [];
@@ -30,7 +30,7 @@ function fleetFromUrl(text: string): FleetGatewayOptions {
   };
 }
 
-/** The fleet in SALLYPORT_FLEET; null when it is not set. */
+/** Returns the fleet in `SALLYPORT_FLEET`, or null when the variable is not set. */
 export function fleetFromEnvironment(env: NodeJS.ProcessEnv = process.env): FleetGatewayOptions | null {
   return env.SALLYPORT_FLEET ? fleetFromUrl(env.SALLYPORT_FLEET) : null;
 }

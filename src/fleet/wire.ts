@@ -1,4 +1,7 @@
-/** The formats of messages between gateways and workers. Every message is validated on arrival: any member may have sent it. */
+/**
+ * The messages between gateways and workers. Every message is validated on arrival, because any member of the fleet may
+ * have sent it.
+ */
 import * as z from "zod";
 import { RunRequest } from "../core/request.ts";
 import { STATUSES } from "../core/result.ts";
@@ -6,10 +9,10 @@ import { SessionSchema } from "../core/session-schema.ts";
 import { ExitRecordSchema } from "../executor/native/exit-record.ts";
 import type { ApprovedRequest } from "./attestation.ts";
 
-/** Increased when gateways and workers of different releases could misunderstand each other. */
+/** The protocol version. It is increased with each incompatible change of a message. */
 export const WIRE_VERSION = 1;
 
-/** How often a command with `retry: "idempotent"` runs at most. */
+/** Maximum number of times that a command with `retry: "idempotent"` is started. */
 export const MAX_ATTEMPTS = 3;
 
 const name = z.string().min(1).max(256);
@@ -18,11 +21,11 @@ export const SessionId = z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-
 const timestamp = z.number().min(0);
 export const token = z.string().regex(/^[A-Za-z0-9_-]{1,63}$/);
 
-/** The gateway process that receives the events of a session. */
+/** A gateway process that receives the events of a session. */
 const Address = z.object({ gateway: token, process: token });
 export type Address = z.infer<typeof Address>;
 
-/** The fields that are the same in all versions. */
+/** The fields of a job that are the same in all protocol versions. */
 export const Envelope = z.object({
   version: z.number(),
   id: SessionId,
@@ -30,21 +33,21 @@ export const Envelope = z.object({
   attempt: z.int().min(1).max(MAX_ATTEMPTS).optional(),
 });
 
-/** A command to run. The worker that claims it applies its own policy and sandbox to the request. */
+/** A job. The worker that claims it applies its own policy and sandbox to the request. */
 const AnyJobMessage = z.object({
   version: z.literal(WIRE_VERSION),
   id: SessionId,
   attempt: z.int().min(1).max(MAX_ATTEMPTS),
   agent: name,
   to: Address,
-  /** `sticky`: all sessions of the workspace run on the host that has its files. */
+  /** With `sticky`, all sessions of the workspace run on the host that has its files. */
   workspace: z.object({ name: token, sticky: z.boolean() }),
   background: z.boolean(),
   /** The session's name, and an id of the gateway's state folder (`home`). Older gateways do not send it. */
   from: z.object({ home: token, name: SessionName }).optional(),
   /** Paths inside the workspace are relative. */
   request: RunRequest,
-  /** The signed approval: see attestation.ts. */
+  /** The attestation (see attestation.ts). */
   statement: z.unknown().optional(),
   sentMs: timestamp,
 });
@@ -52,13 +55,15 @@ const AnyJobMessage = z.object({
 export const JobMessage = AnyJobMessage.refine(
   ({ attempt, request }) => attempt === 1 || request.retry === "idempotent",
   {
-    error: "it may not run a second time",
+    error: 'only a request with `retry: "idempotent"` may run more than once',
   },
 );
 
 export type JobMessage = z.infer<typeof JobMessage>;
 
-/** What an approval is bound to: everything that decides what runs, where and for whom (promise 2). */
+/**
+ * Returns the part of a job that its approval is bound to: all that determines what runs and for whom (invariant 2).
+ */
 export function approvedRequest({ id, agent, workspace, background, request }: JobMessage): ApprovedRequest {
   return { session: id, agent, request: { workspace: workspace.name, background, ...request } };
 }
@@ -69,7 +74,7 @@ const SerializedError = z.object({
   recovery: z.array(z.object({ action: z.string(), hint: z.string() })).readonly(),
 });
 
-/** How a command ended, as seen on its host. */
+/** How a command ended, as reported by its worker. */
 const ExitReport = z.object({
   status: z.string(),
   warnings: z.array(z.string()),
@@ -82,14 +87,14 @@ const ExitReport = z.object({
 /** A session in the registry. The worker that creates the entry has claimed the session. */
 export const RegistryEntry = z.object({
   version: z.number(),
-  /** `open`: may be claimed again. `forgone`: abandoned, must not be started any more. */
+  /** An `open` session can be claimed again. A `forgone` session was abandoned and must never be started. */
   state: z.enum(["claimed", "ended", "lost", "forgone", "open"]),
   host: token.nullable(),
   attempt: z.int().min(1).max(MAX_ATTEMPTS),
   to: Address,
   background: z.boolean(),
   atMs: timestamp,
-  /** Identifies the claim, so that a worker recognises its own after a lost response. */
+  /** A random id of the claim, by which a worker recognizes its own claim after a lost response. */
   claim: z.string(),
   record: z.union([ExitRecordSchema, z.literal("lost")]).optional(),
   account: ExitReport.optional(),
@@ -103,16 +108,16 @@ export const WorkerInfo = z.object({
   /** The version of Sallyport. */
   release: z.string(),
   host: token,
-  /** Changes with each start of the worker and each reconnect. */
+  /** A random id that changes with each start of the worker and with each reconnect. */
   boot: z.string(),
   labels: z.record(z.string(), z.string()),
   slots: z.int().min(0),
   free: z.int().min(0),
   running: z.int().min(0),
-  /** Load average of one minute. */
+  /** The load average over one minute. */
   load: z.number(),
   draining: z.boolean(),
-  /** Why it accepts no jobs at the moment. Older workers do not send it. */
+  /** The reason why the worker cannot accept jobs at the moment. Older workers do not send it. */
   trouble: z.string().max(1024).nullish(),
   startedMs: timestamp,
   atMs: timestamp,
@@ -127,10 +132,10 @@ const TerminalHistory = z.union([
   z.object({ failed: z.object({ step: z.string(), errno: z.number() }) }),
 ]);
 
-/** The agent is part of the key, because gateways choose ids. */
+/** Gateways choose session ids, so a session is identified by its agent and its id. */
 const sessionFields = { id: SessionId, agent: name, attempt: z.int() };
 
-/** A change of a session, sent to the gateway processes that watch it. */
+/** An event of a session, sent to the gateway processes that watch it. */
 export const SessionEvent = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("started"),
@@ -141,18 +146,18 @@ export const SessionEvent = z.discriminatedUnion("kind", [
     terminal: TerminalHistory.nullable(),
   }),
   z.object({ kind: z.literal("grew"), ...sessionFields }),
-  /** `host` has the files of its workspace: the job must be sent there. */
+  /** The job must be sent to `host`, which has the files of its workspace. */
   z.object({ kind: z.literal("elsewhere"), ...sessionFields, host: token }),
   z.object({
     kind: z.literal("exited"),
     ...sessionFields,
     host: token,
-    /** "lost": its keeper was killed and left no record. */
+    /** "lost" when the keeper was killed and left no exit record. */
     record: z.union([ExitRecordSchema, z.literal("lost")]),
     account: ExitReport,
-    /** The worker has published the exit, so that the gateway need not. */
+    /** True when the worker has published the exit, so that the gateway does not have to. */
     announced: z.boolean().optional(),
-    /** The result of a foreground command; fetched on demand when it does not fit. */
+    /** The result of a foreground command. A result that does not fit into the message is fetched on demand. */
     result: z.unknown().optional(),
   }),
 ]);
@@ -165,7 +170,7 @@ export const ControlRequest = z.object({
   id: SessionId,
   args: z.unknown().optional(),
   to: Address.optional(),
-  /** The name of the response stream. At most `credit` bytes are sent ahead of the reader. */
+  /** The name of the response stream, for operations with a streamed response. */
   flow: z
     .string()
     .regex(/^[A-Za-z0-9]{1,40}$/)
@@ -180,7 +185,7 @@ export const ControlResponse = z.union([
   z.object({ ok: z.literal(false), error: SerializedError }),
 ]);
 
-/** The end of a background session in the stream of exits. */
+/** The end of a background session, as published to the exit stream. */
 export const ExitNotice = z.object({
   type: z.literal("EXEC_CALLBACK"),
   session_id: SessionId,
@@ -195,32 +200,32 @@ export const ExitNotice = z.object({
 
 export type ExitNotice = z.infer<typeof ExitNotice>;
 
-/** The operation that lists sessions. The agent is part of the subject. */
+/** The control operation that lists sessions. The agent is part of its subject. */
 export const LIST_OPERATION = "sessions";
-/** Limits of one page. */
+/** Limits of one page of a listing. */
 export const MAX_LIST_ROWS = 1000;
 export const MAX_LIST_BYTES = 1 << 20;
 export const MAX_ROW_BYTES = 32 << 10;
-/** Longer responses are rejected. */
+/** Gateways reject listings that are longer than this. */
 export const MAX_LIST_RESPONSE_BYTES = 4 << 20;
 const shortText = z.string().max(1024);
 export const ListRequest = z.object({
-  /** Leaves out sessions of this state folder, which the gateway knows itself. */
+  /** The id of the requesting gateway's state folder, whose own sessions are omitted. */
   notHome: token,
   status: z.array(z.enum(STATUSES)).max(STATUSES.length).optional(),
   live: z.boolean().optional(),
   limit: z.int().min(1).max(MAX_LIST_ROWS),
   before: z.string().max(64).optional(),
   text: shortText.optional(),
-  /** Only sessions with this name, or whose id starts with it. */
+  /** Selects sessions with this name, or whose id starts with it. */
   called: shortText.optional(),
-  /** Also count all that match. */
+  /** Requests the total number of matching sessions. */
   count: z.boolean().optional(),
 });
 
 export type ListRequest = z.infer<typeof ListRequest>;
 
-/** Printed as it is, so it must not contain escape sequences. */
+/** A signal name. It is printed without escaping, so it must not contain control characters. */
 const SignalName = z.string().regex(/^SIG[A-Z0-9+-]{1,12}$/) as unknown as z.ZodType<NodeJS.Signals>;
 export const ListedRow = z.object({
   session: SessionSchema.extend({
@@ -242,14 +247,14 @@ export const ListedRow = z.object({
 export type ListedRow = z.infer<typeof ListedRow>;
 export const SessionListing = z.object({
   rows: z.array(ListedRow).max(MAX_LIST_ROWS),
-  /** There are older rows. */
+  /** True when the worker has older rows. */
   more: z.boolean(),
   total: z.int().min(0).nullable(),
 });
 
 export type SessionListing = z.infer<typeof SessionListing>;
 
-/** The JSON body of a message or bucket entry, or null when it is not JSON. */
+/** Returns the parsed JSON body of a message or bucket entry, or null when it is not JSON. */
 export function parseJson(source: { json(): unknown }): unknown {
   try {
     return source.json();

@@ -4,7 +4,7 @@ import { SallyportError } from "../core/error.ts";
 import type { Execution } from "../executor/execution.ts";
 import { verifyAttestation } from "../fleet/attestation.ts";
 import type { FleetConnection } from "../fleet/connection.ts";
-import { versionMismatch } from "../fleet/errors.ts";
+import { malformedJob, versionMismatch } from "../fleet/errors.ts";
 import type { TrustedKeys } from "../fleet/keys.ts";
 import { workspaceKey } from "../fleet/placement.ts";
 import type { FleetRegistry } from "../fleet/registry.ts";
@@ -16,7 +16,7 @@ import type { Claim } from "./claims.ts";
 import { localId } from "./claims.ts";
 import { ack, nak, term } from "./puller.ts";
 
-/** Delay before a message is delivered again whose job another worker has claimed. */
+/** Delay before the message of a job that another worker has claimed is delivered again. */
 const RETRY_DELAY_MS = 5000;
 const REDIRECT_DELAY_MS = 1000;
 const ACK_DELAY_MS = 25;
@@ -28,26 +28,26 @@ export interface JobContext {
   gateway: WorkerGateway;
   host: string;
   trusted: TrustedKeys;
-  /** Keeps a second delivery of a message from being accepted at the same time. False: it is locked already. */
+  /** Prevents concurrent processing of a message that is delivered twice. Returns false when it is already locked. */
   lock(local: string): boolean;
   unlock(local: string): void;
-  /** The agent of a session that exists here, or null. */
+  /** Returns the agent of a session of this worker, or null when there is no such session. */
   ownerOf(local: string): string | null;
-  /** Stores the claim, so that its end is reported even after a crash. */
+  /** Stores the claim on disk, so that the end of its session is reported even after a crash. */
   recordClaim(claim: Claim): void;
   launched(claim: Claim, submission: Submission): void;
   failed(claim: Claim, error: SallyportError): void;
-  /** Tells the gateway that another host has the files of the job's workspace. */
+  /** Notifies the gateway that another host has the files of the job's workspace. */
   redirect(job: JobMessage, host: string): void;
 }
 
 /**
- * Turns a message into a running command, or into the reason why it does not run.
+ * Processes one job message, up to a running command or a reported failure.
  *
- * parse   only the agent in the subject is trusted, because the servers check it
- * claim   creates the entry in the registry: the worker that creates it is the only one that runs the command
- * submit  this machine's own gateway plans the request while the registry answers, then sandboxes and launches it
- * ack     removes the message; a worker that dies before that leaves it to others
+ * parse   validates the message; only the agent in its subject is trusted, because the servers enforce it
+ * claim   creates the registry entry: only the worker that creates it runs the command
+ * submit  plans the request on this machine's own gateway while the registry responds, then sandboxes and launches it
+ * ack     removes the message from the queue; after an earlier crash it is delivered to another worker
  */
 export async function acceptJob(context: JobContext, message: Msg): Promise<void> {
   const job = parseJob(context, message);
@@ -61,7 +61,7 @@ export async function acceptJob(context: JobContext, message: Msg): Promise<void
   }
 }
 
-/** Gateways choose ids: a job with the id of another agent's session is recorded and dropped (promise 7). */
+/** Rejects a job with the id of another agent's session and audits it: gateways choose ids (invariant 7). */
 function belongsToOtherAgent(
   context: JobContext,
   { id, agent }: Pick<JobMessage, "id" | "agent">,
@@ -74,7 +74,7 @@ function belongsToOtherAgent(
     agent,
     session: id,
     outcome: "refused",
-    summary: "its id is another agent's session",
+    summary: "Job rejected: its id belongs to a session of another agent",
     detail: {},
   });
   term(message);
@@ -85,14 +85,15 @@ async function claimAndRun(context: JobContext, job: JobMessage, message: Msg): 
   if (await redirectIfElsewhere(context, job, message)) return;
   const claiming = claimJob(context, job, message);
   const owned = claiming.then((claim) => {
-    if (!claim) throw new Error("it is another's");
+    if (!claim) throw new Error("another worker has claimed the job");
     context.recordClaim(claim);
   });
   owned.catch(() => {}); // handled below
   const submission = await submitJob(context, job, owned).catch(asError);
   const claim = await claiming;
   if (!claim) return;
-  await owned.catch((error) => releaseClaim(context, claim, error)); // a claim that cannot be stored here is left to other workers
+  // A claim that cannot be stored on disk is released, so that another worker can take the job.
+  await owned.catch((error) => releaseClaim(context, claim, error));
   if (submission instanceof SallyportError) context.failed(claim, submission);
   else context.launched(claim, submission);
   ackAfterLaunch(message, submission instanceof SallyportError ? null : submission.execution);
@@ -107,7 +108,7 @@ async function releaseClaim(
   throw error;
 }
 
-/** The claim holds already, so the ack of a short command can travel together with its end. */
+/** Acknowledges the message with a short delay, so that a short command sends the ack and its end together. */
 function ackAfterLaunch(message: Msg, execution: Execution | null): void {
   let acked = false;
   const ackOnce = () => {
@@ -124,11 +125,12 @@ function parseJob(context: JobContext, message: Msg): JobMessage | null {
   const given = parseJson(message);
   const job = JobMessage.safeParse(given);
   const envelope = job.success ? job : Envelope.safeParse(given);
-  // A message for another agent than its subject allows is recorded and dropped.
+  // A message for an agent other than the one in its subject is audited and dropped.
   if (!envelope.success || from?.agent !== agentToken(envelope.data.agent)) {
     const agent = envelope.success ? envelope.data.agent : "unknown";
     const session = envelope.success ? envelope.data.id : "";
-    context.gateway.note({ agent, session, outcome: "refused", summary: "a request nobody can have sent", detail: {} });
+    const summary = "Job rejected: it is malformed, or its agent does not match its subject";
+    context.gateway.note({ agent, session, outcome: "refused", summary, detail: {} });
     term(message);
     return null;
   }
@@ -139,7 +141,7 @@ function parseJob(context: JobContext, message: Msg): JobMessage | null {
   return null;
 }
 
-/** Answers a message of another version with an error, as far as its envelope can be read. */
+/** Reports an error for a malformed job or one of another version. Only its envelope can be read. */
 async function rejectMalformed(
   context: JobContext,
   { id, agent, version, attempt = 1 }: ParsedEnvelope,
@@ -153,11 +155,10 @@ async function rejectMalformed(
   const claim = to.success
     ? await claimEntry(context, { id, agent, attempt }, newEntry(context, { attempt, to: to.data, background }))
     : null;
-  const text = versionMismatch(context.host, version, WIRE_VERSION);
   const error =
     version === WIRE_VERSION
-      ? new SallyportError("InvalidRequest", `The request is malformed: ${why}.`, text[1])
-      : new SallyportError("FleetVersion", ...text);
+      ? new SallyportError("InvalidRequest", ...malformedJob(why))
+      : new SallyportError("FleetVersion", ...versionMismatch(context.host, version, WIRE_VERSION));
   context.gateway.note({ agent, session: id, outcome: "refused", summary: error.message, detail: { version } });
   if (claim && typeof claim === "object") {
     context.recordClaim(claim);
@@ -168,7 +169,7 @@ async function rejectMalformed(
 
 type ParsedEnvelope = { id: string; agent: string; version: number; attempt?: number | undefined };
 
-/** All members can read entries, so the request is not part of it. */
+/** Returns a new registry entry. It does not contain the request, because all members can read the registry. */
 function newEntry(
   { host }: JobContext,
   { attempt, to, background }: Pick<RegistryEntry, "attempt" | "to" | "background">,
@@ -184,7 +185,10 @@ async function claimJob(context: JobContext, job: JobMessage, message: Msg): Pro
   return typeof claim === "string" ? null : claim;
 }
 
-/** "done": it has run, runs or must not run. "later": another worker has it and may still give it back. */
+/**
+ * Claims a session in the registry. Returns "done" when it has run, is running or must not run, and "later" when
+ * another worker has claimed it but may still release it.
+ */
 async function claimEntry(
   { fleetRegistry, host, ownerOf }: JobContext,
   { id, agent, attempt }: { id: string; agent: string; attempt: number },
@@ -196,7 +200,7 @@ async function claimEntry(
   const current = await fleetRegistry.read(agent, id);
   if (!current || current.entry.attempt < attempt) return "later";
   if (current.entry.attempt > attempt) return "done";
-  // This worker's own claim, whose response was lost or which a crash kept from being stored.
+  // An orphan is a claim of this worker whose response was lost, or which was not stored on disk before a crash.
   const orphan =
     current.entry.state === "claimed" && current.entry.host === host && ownerOf(localId(id, attempt)) === null;
   if (current.entry.state === "claimed" && !orphan) return "later";
@@ -205,14 +209,15 @@ async function claimEntry(
   return changed === null ? "later" : claimed(changed);
 }
 
-/** The first host that runs a command in a workspace keeps its files and runs all later ones. */
+/** Redirects a job to the host that has the files of its workspace: the first one that ran a command in it. */
 async function redirectIfElsewhere(context: JobContext, job: JobMessage, message: Msg): Promise<boolean> {
   const { name, sticky } = job.workspace;
-  // A request that names a host or a label runs there, wherever the files are.
+  // A requested host or label takes precedence over the location of the files.
   if (!sticky || job.request.host !== undefined || job.request.labels) return false;
   const holder = await workspaceHolder(context, name);
   if (holder === context.host) return false;
-  // The gateway sends it to that host; if the gateway is gone, it is delivered again until that host pulls it.
+  // The gateway sends the job to that host. If the gateway is gone, the message is redelivered until that host pulls
+  // it.
   context.redirect(job, holder);
   nak(message, REDIRECT_DELAY_MS);
   return true;
@@ -229,7 +234,7 @@ async function workspaceHolder({ connection, host }: JobContext, workspace: stri
     await connection.places.create(key, host);
   } catch (error) {
     const found = await connection.places.get(key);
-    if (found?.operation !== "PUT") throw error; // unknown, so not ours
+    if (found?.operation !== "PUT") throw error; // the holder is unknown
     if (found.string() !== host) return found.string();
   }
   own.add(workspace);
@@ -256,7 +261,7 @@ function submitJob({ gateway, trusted }: JobContext, job: JobMessage, ours: Prom
 function asError(error: unknown): SallyportError {
   if (error instanceof SallyportError) return error;
   const message = error instanceof Error ? error.message : String(error);
-  return new SallyportError("SpawnFailed", `The worker failed (${message}).`, [
-    { action: "retry", hint: "Try again. The worker's own output may contain more details." },
+  return new SallyportError("SpawnFailed", `The worker could not start the command: ${message}`, [
+    { action: "retry", hint: "Try again. If it fails again, check the output of the worker process." },
   ]);
 }

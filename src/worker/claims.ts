@@ -17,21 +17,21 @@ import { MAX_ATTEMPTS, RegistryEntry } from "../fleet/wire.ts";
 export const Claim = z.object({
   id: z.string(),
   agent: z.string(),
-  /** Its id in this worker's own records. */
+  /** The id of the session in this worker's own records. */
   local: z.string(),
   entry: RegistryEntry,
   revision: z.number(),
 });
 export type Claim = z.infer<typeof Claim>;
 
-/** More than one claim takes. */
+/** Size of a test write: more than one claim takes. */
 const PROBE_BYTES = 4096;
 
 const Line = z.union([z.object({ took: Claim }), z.object({ done: z.string() })]);
 
 /**
- * The claims of this worker whose end is not reported yet, in a file: after a kill -9 the next worker knows for which
- * sessions the fleet waits.
+ * The claims of this worker whose end has not been reported yet. They are stored in a file, so that after `kill -9` the
+ * next worker on this machine can report them.
  */
 export class Claims {
   readonly #path: string;
@@ -43,17 +43,17 @@ export class Claims {
     mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
   }
 
-  /** Why claims cannot be stored; null when they can. The worker accepts no jobs until then. */
+  /** The reason why claims cannot be stored, or null. While it is set, the worker accepts no jobs. */
   get trouble(): string | null {
     return this.#trouble;
   }
 
-  /** Throws when the claim cannot be stored. */
+  /** Stores a claim. Throws when it cannot be written. */
   took(claim: Claim): void {
     this.#append({ took: claim });
   }
 
-  /** After a failure, tries whether there is space again. True: there is. */
+  /** After a failure, tests whether claims can be written again. Returns true when they can. */
   recheck(): boolean {
     if (this.#trouble === null) return false;
     try {
@@ -72,7 +72,7 @@ export class Claims {
     this.#append({ done: local });
   }
 
-  /** Returns the open claims of the previous worker and rewrites the file with only these. */
+  /** Returns the open claims of the previous worker, and rewrites the file so that it contains only these. */
   load(): Claim[] {
     const claims = new Map<string, Claim>();
     for (const line of this.#lines()) {
@@ -91,7 +91,7 @@ export class Claims {
     this.#descriptor = null;
   }
 
-  /** Starts with a line break, because the previous line may have been cut off by a full disk. */
+  /** Appends a line. It starts with a line break, because a full disk may have truncated the previous line. */
   #append(line: z.input<typeof Line>): void {
     try {
       this.#write(this.#file(), `\n${JSON.stringify(line)}\n`);
@@ -102,10 +102,10 @@ export class Claims {
   }
 
   #write(file: number, text: string): void {
-    if (writeSync(file, text) < Buffer.byteLength(text)) throw new Error("ENOSPC: only a part of it could be written");
+    if (writeSync(file, text) < Buffer.byteLength(text)) throw new Error("ENOSPC: the claim was only partly written");
   }
 
-  /** Stays open: each command writes two lines. */
+  /** Returns the file descriptor, which stays open because each command writes two lines. */
   #file(): number {
     this.#descriptor ??= openSync(this.#path, "a", 0o600);
     return this.#descriptor;
@@ -127,20 +127,20 @@ export class Claims {
       try {
         return [Line.parse(JSON.parse(each))];
       } catch {
-        return []; // cut off by a full disk or a crash
+        return []; // truncated by a full disk or a crash
       }
     });
   }
 }
 
-/** The id of an attempt in the worker's own records: several attempts may run on the same host. */
+/** Returns the id of an attempt in the worker's own records. It differs because attempts may run on the same host. */
 export function localId(id: string, attempt: number): string {
   if (attempt === 1) return id;
   const last = Number.parseInt(id.slice(-2), 16) ^ attempt;
   return id.slice(0, -2) + last.toString(16).padStart(2, "0");
 }
 
-/** The ids of all attempts, newest first. */
+/** Returns the local ids of all attempts, newest first. */
 export function localIds(id: string, attempts = MAX_ATTEMPTS): string[] {
   return Array.from({ length: attempts }, (_, index) => localId(id, attempts - index));
 }

@@ -20,13 +20,15 @@ import { REQUESTS, STREAMS } from "./operations.ts";
 import type { ResponseItem } from "./response-streams.ts";
 import { ResponseStreams, serializeError } from "./response-streams.ts";
 
-/** The worker's part of answering a control request. */
+/** The part of the worker that control requests need. */
 interface SessionWatcher {
-  /** Sends a session's events to the process that asks, and returns its latest event. */
+  /** Subscribes the requesting process to a session's events, and returns the latest event. */
   watch(row: SessionRow, request: ControlRequest): Promise<unknown>;
 }
 
-/** Serves the requests of gateways about sessions of this host. A gateway finds only sessions of the agent it asks for. */
+/**
+ * Serves requests of gateways about sessions of this host. A request reaches only sessions of the agent in its subject.
+ */
 export class ControlServer {
   readonly #gateway: WorkerGateway;
   readonly #host: string;
@@ -52,7 +54,7 @@ export class ControlServer {
   }
 
   async #receive(message: Msg): Promise<void> {
-    // A server can be made to deliver messages of other subjects here. They are ignored.
+    // A member can make a server deliver messages of other subjects here. They are ignored.
     if (!message.subject.startsWith(this.#subjectPrefix)) return;
     const [agent = "", operation = ""] = message.subject.slice(this.#subjectPrefix.length).split(".");
     try {
@@ -87,7 +89,7 @@ export class ControlServer {
     return handler(target, args);
   }
 
-  /** The newest attempt. A session of another agent is reported as not found. */
+  /** Returns the newest attempt of a session. A session of another agent is reported as not found. */
   #row(agent: string, id: string): SessionRow {
     for (const local of localIds(id)) {
       const row = this.#gateway.row(local);
@@ -97,7 +99,7 @@ export class ControlServer {
   }
 }
 
-/** The reply subject is chosen by the sender, so it must be an inbox: never the subject of a stream or a bucket. */
+/** Sends a response. The sender chooses the reply subject, so it must be an inbox, never a stream or a bucket. */
 function respond(message: Msg, response: object): void {
   if (message.reply?.startsWith("_INBOX.")) message.respond(JSON.stringify(response));
 }
@@ -105,8 +107,8 @@ function respond(message: Msg, response: object): void {
 const MAX_TEXT_CHARS = 1000;
 
 /**
- * Sessions that gateways of the fleet started here, newest first. The agent comes from the subject, which the servers
- * check (promise 7). Sessions that were started on this machine itself are not listed.
+ * Lists sessions that gateways of the fleet started here, newest first. The agent comes from the subject, which the
+ * servers check (invariant 7). Sessions that were started locally on this machine are not listed.
  */
 async function* listSessions(gateway: WorkerGateway, agent: string, given: unknown): AsyncGenerator<ResponseItem> {
   const { count, limit, ...filter } = ListRequest.parse(given);
@@ -122,7 +124,7 @@ async function* listSessions(gateway: WorkerGateway, agent: string, given: unkno
       break;
     }
     const listed = listedRow(gateway, row);
-    // The query matches the prefix that the ids of all attempts share.
+    // The query matches local ids, so the reference is checked again against the gateway's id and name.
     if (filter.called !== undefined && !matchesReference(listed.session, filter.called)) continue;
     bytes += JSON.stringify(listed).length;
     listing.rows.push(listed);
@@ -138,14 +140,14 @@ function omitUndefined<T extends object>(given: T): Partial<T> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
 
-/** The row under the id and name that its gateway uses. */
+/** Converts a row, with the id and name that its gateway uses. */
 function listedRow({ registry }: WorkerGateway, row: SessionRow): ListedRow {
   const { gateway, id, attempt, name } = JSON.parse(row.asked_by ?? "{}") as AskedBy;
   const info = { ...registry.info(row), id, name: name ?? row.name };
   return { session: truncateRow(info) as ListedRow["session"], gateway, attempt };
 }
 
-/** Shortens long texts: the session itself has them in full. */
+/** Truncates the texts of a long row. The full texts are available from the session itself. */
 function truncateRow(info: SessionInfo): SessionInfo {
   if (JSON.stringify(info).length <= MAX_ROW_BYTES) return info;
   const { command, args, intent, error } = info;

@@ -10,23 +10,23 @@ import type { Claim } from "./claims.ts";
 import type { Outcome, RecordResult, Reporter } from "./reports.ts";
 import { exitOutcome, outcomeFromRow } from "./reports.ts";
 
-/** A command that ends sooner sends one event instead of two. */
+/** Delay of the `started` event. A command that ends sooner sends one event instead of two. */
 const STARTED_EVENT_DELAY_MS = 25;
 const GREW_INTERVAL_MS = 20;
-/** Well before an entry expires. */
+/** Age at which a registry entry is renewed, well before it expires. */
 const RENEW_AFTER_MS = 24 * 3_600_000;
-/** Gateway processes that receive the events of one session, at most. */
+/** Maximum number of gateway processes that receive the events of one session. */
 const MAX_WATCHERS = 16;
 /** Delay between attempts to record an end. */
 const RETRY_MS = 2000;
 
 interface JobObserver {
-  /** The end is recorded; nothing is left to do. */
+  /** Called when the end is recorded and the job is complete. */
   finished(): void;
   slotFreed(): void;
 }
 
-/** A session that this worker has claimed, until its end is recorded in the fleet. */
+/** A session that this worker has claimed. It exists until the end of the session is recorded in the fleet. */
 export class Job {
   readonly claim: Claim;
   holdsSlot = true;
@@ -41,7 +41,7 @@ export class Job {
   #watchesGrowth = false;
   #detached = false;
   #exitPublished = false;
-  /** The event that was sent when it ended. */
+  /** The `exited` event, once it has been sent. */
   #exitedEvent: SessionEvent | null = null;
 
   constructor(claim: Claim, reporter: Reporter, gateway: WorkerGateway, observer: JobObserver) {
@@ -68,7 +68,7 @@ export class Job {
     });
   }
 
-  /** After a restart: the command still runs, or has ended meanwhile. */
+  /** Resumes the job after a restart of the worker. The command is still running or has ended in the meantime. */
   async resume(row: SessionRow): Promise<void> {
     const now = this.#gateway.registry.reconcile(row);
     if (now.status !== "running" && now.lingering !== 1) {
@@ -81,7 +81,7 @@ export class Job {
     else this.#resumeLater();
   }
 
-  /** The outcome is not known yet: the session's row is checked again later. */
+  /** Checks the session's row again later, because its outcome is not known yet. */
   #resumeLater(): void {
     const retry = () => {
       const row = this.#detached ? null : this.#gateway.row(this.claim.local);
@@ -90,26 +90,27 @@ export class Job {
     setTimeout(retry, RETRY_MS).unref();
   }
 
-  /** It ended before this worker started and the registry has the end: publishes the exit if that is missing. */
+  /** Publishes the exit if it is missing, for a session whose end was recorded before this worker started. */
   async complete(entry: RegistryEntry): Promise<void> {
     await this.#reporter.complete(this.claim, entry, () => this.#detached);
     if (!this.#detached) this.release();
   }
 
-  /** Another worker has it, or it was abandoned: kills what runs here, so that it never runs twice. */
+  /** Kills the command, because another worker has claimed its session or the session was abandoned. */
   async supersede(): Promise<void> {
     const { local, id, agent } = this.claim;
     this.#detached = true;
     const execution = this.#execution ?? (this.#gateway.row(local) ? await this.#gateway.execution(local) : null);
     if (execution) {
-      this.#gateway.note({ agent, session: local, outcome: "superseded", summary: `${id} was given up`, detail: {} });
+      const summary = `Session ${id} was killed: this worker no longer holds its claim`;
+      this.#gateway.note({ agent, session: local, outcome: "superseded", summary, detail: {} });
       await execution.kill(killRequest("SIGKILL", 0));
     }
     this.#freeSlot();
     this.#observer.finished();
   }
 
-  /** Entries expire, and a session may run longer: its entry is written again. */
+  /** Renews the registry entry, which would otherwise expire while the session runs. */
   async renew(fleetRegistry: FleetRegistry): Promise<void> {
     const { agent, id, entry } = this.claim;
     const current = await fleetRegistry.read(agent, id);
@@ -125,14 +126,14 @@ export class Job {
 
   async #verifyClaim(fleetRegistry: FleetRegistry, current: VersionedEntry | null): Promise<void> {
     const { agent, id, entry } = this.claim;
-    // A missing entry has expired or was lost by the servers: create it again.
+    // A missing entry has expired or was lost by the servers. It is created again.
     if (!current) return void (await fleetRegistry.create(agent, id, { ...entry, atMs: Date.now() }));
     const { state, claim } = current.entry;
     if (claim === entry.claim && (state === "claimed" || state === "ended")) return;
     await this.supersede();
   }
 
-  /** Nothing ran here; other workers may claim it. */
+  /** Closes a job whose command did not run here, or whose end is already recorded. */
   release(): void {
     this.#freeSlot();
     this.#observer.finished();
@@ -150,8 +151,9 @@ export class Job {
   }
 
   /**
-   * Watchers of a foreground command are notified at once. Those of a background command are notified when the stream of
-   * exits has its end, because a gateway that has recorded the end does not publish it any more.
+   * Records the end and notifies the watchers. Watchers of a foreground command are notified at once. Those of a
+   * background command are notified after its exit was published, because a gateway that has recorded the end no longer
+   * publishes it.
    */
   async reportEnd(outcome: Outcome): Promise<void> {
     this.#freeSlot();
@@ -177,7 +179,7 @@ export class Job {
     await this.reportEnd(await exitOutcome(this.#gateway.registry, session, this.#name, finished, false));
   }
 
-  /** Publishes to the stream of exits first, then notifies watchers. */
+  /** Publishes the exit to the exit stream, then notifies the watchers. */
   async #publishExit(outcome: Outcome): Promise<void> {
     this.#exitPublished ||= await this.#reporter.publishExit(this.claim, outcome, () => this.#detached);
     if (!this.#detached) this.#sendExited(outcome, this.#exitPublished);
@@ -188,7 +190,7 @@ export class Job {
     this.#reporter.sendEvent(this.#watchers.values(), this.#exitedEvent);
   }
 
-  /** Retries until the registry answers. */
+  /** Records the end in the registry, and retries until the registry responds. */
   async #recordEnd(outcome: Outcome): Promise<RecordResult> {
     while (!this.#detached) {
       try {
@@ -200,7 +202,7 @@ export class Job {
     return "superseded";
   }
 
-  /** A foreground command may have been moved to the background. */
+  /** Whether the command is in the background, where a foreground command may have been moved. */
   get #background(): boolean {
     return this.#session ? this.#session.background === 1 : this.claim.entry.background;
   }
@@ -241,7 +243,7 @@ export class Job {
 
   #addWatcher(address: Address): void {
     const key = `${address.gateway}.${address.process}`;
-    // The first watcher is the requester and stays; the oldest of the others is dropped.
+    // The first watcher is the requester and is kept. The oldest of the others is dropped.
     const [, oldest] = this.#watchers.keys();
     if (!this.#watchers.has(key) && this.#watchers.size >= MAX_WATCHERS && oldest !== undefined)
       this.#watchers.delete(oldest);

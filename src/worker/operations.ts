@@ -1,4 +1,4 @@
-/** The operations of gateways on sessions of this worker. Each uses the session's own methods, with this machine's policy. */
+/** The operations that gateways request on sessions of this worker. This machine's own policy applies to each. */
 import * as z from "zod";
 import { SallyportError } from "../core/error.ts";
 import type { LogChunk } from "../core/session.ts";
@@ -44,7 +44,7 @@ const Wait = z.object({
 
 const Bytes = z.string().max(2 << 20);
 
-/** Operations with one response. */
+/** Operations with a single response. */
 export const REQUESTS: Record<string, (target: Target, args: unknown) => Promise<unknown>> = {
   write: async (target, args) => {
     const bytes = Buffer.from(Bytes.parse(args), "base64");
@@ -78,7 +78,7 @@ export const REQUESTS: Record<string, (target: Target, args: unknown) => Promise
   },
 };
 
-/** Does not wait for the end: the gateway gets an event for it. */
+/** Sends a signal. Does not wait until the command exits, because the gateway receives an event for that. */
 async function kill({ gateway, row }: Target, request: KillRequest): Promise<boolean> {
   const execution = await gateway.execution(row.id);
   if (!execution) return false;

@@ -1,12 +1,12 @@
 import { createInbox, type Msg, type NatsConnection, type Subscription } from "@nats-io/transport-node";
 
 const PULL_EXPIRES_MS = 20_000;
-/** A pull request that was lost with a server is repeated after this long. */
+/** Time without a message after which pull requests are repeated: they may have been lost with a server. */
 const PULL_TIMEOUT_MS = 30_000;
 
 /**
- * Pulls as many jobs from a consumer as there are free slots. This balances the load of the fleet and is its
- * back-pressure.
+ * Pulls as many jobs from a consumer as the worker has free slots. This balances the load across workers and applies
+ * backpressure.
  */
 export class Puller {
   readonly #nc: NatsConnection;
@@ -36,7 +36,7 @@ export class Puller {
     this.#timer = setInterval(() => this.#checkTimeout(), PULL_TIMEOUT_MS / 3).unref();
   }
 
-  /** Requests jobs for free slots that are not requested yet. */
+  /** Requests a job for each free slot that has no pending request. */
   pull(): void {
     const batch = this.#free() - this.#requested;
     if (batch <= 0 || this.#nc.isClosed()) return;
@@ -45,7 +45,7 @@ export class Puller {
     this.#nc.publish(this.#subject, payload, { reply: this.#inbox });
   }
 
-  /** Requests again what was lost with a server. */
+  /** Repeats all pull requests, which may have been lost with a server. */
   restart(): void {
     this.#requested = 0;
     this.pull();
@@ -65,7 +65,7 @@ export class Puller {
       return;
     }
     if (status === 100) return;
-    // The request has expired with messages left.
+    // The pull request has expired before it delivered all messages.
     const left = Number(message.headers?.get("Nats-Pending-Messages") || this.#requested);
     this.#requested = Math.max(0, this.#requested - left);
     this.pull();
@@ -79,10 +79,10 @@ export class Puller {
 
 export const ack = (message: Msg): void => void message.respond("+ACK");
 
-/** Removes the message: no worker gets it again. */
+/** Removes the message from the queue, so that no worker receives it again. */
 export const term = (message: Msg): void => void message.respond("+TERM");
 
-/** Returns the message to the queue. */
+/** Returns the message to the queue, where it is delivered again after the delay. */
 export function nak(message: Msg, delayMs = 0): void {
   message.respond(delayMs === 0 ? "-NAK" : `-NAK ${JSON.stringify({ delay: delayMs * 1_000_000 })}`);
 }

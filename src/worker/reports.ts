@@ -15,7 +15,7 @@ export interface Outcome {
   account: ExitReport;
 }
 
-/** The outcome of a command as seen on this host, which has its files and folders. */
+/** Returns the outcome of a command. It is determined on this host, which has the session's files. */
 export async function exitOutcome(
   registry: Registry,
   session: Omit<NewSession, "name">,
@@ -48,7 +48,7 @@ function callbackLogs(
   return { logPath: session.log_file ?? logPath, lastLines };
 }
 
-/** The outcome of a session that has ended according to its row. */
+/** Returns the outcome of a session that has ended according to its row. */
 export function outcomeFromRow(row: SessionRow, logs: { logPath: string | null; lastLines: string[] }): Outcome {
   const record = row.record === null ? ("lost" as const) : (JSON.parse(row.record) as ExitRecord);
   const account: ExitReport = {
@@ -61,19 +61,19 @@ export function outcomeFromRow(row: SessionRow, logs: { logPath: string | null; 
   return { record, account };
 }
 
-/** The outcome of a request that was refused or failed before it ran. */
+/** Returns the outcome of a request that was denied or failed before it ran. */
 export function refusedOutcome({ status, error }: Refusal): Outcome {
   const account: ExitReport = { status, warnings: [], hints: [], error, logPath: null, lastLines: [] };
   return { record: unstartedRecord("worker"), account };
 }
 
 /**
- * The result of recording an end. `superseded`: the entry has another claim or state by now. `unreadable`: the entry is
- * not valid, so the end cannot be recorded, but watchers are still notified.
+ * The result of recording an end. `superseded` means that the entry now has another claim or state. `unreadable` means
+ * that the entry is invalid, so the end cannot be recorded, but watchers are still notified.
  */
 export type RecordResult = "ours" | "superseded" | "unreadable";
 
-/** Reports the state of sessions to gateways, to the registry and to the stream of exits. */
+/** Reports the state of sessions to gateways, to the registry and to the exit stream. */
 export class Reporter {
   readonly #connection: FleetConnection;
   readonly #fleetRegistry: FleetRegistry;
@@ -105,24 +105,26 @@ export class Reporter {
       record,
       account: report,
       announced,
-      // A character may take six bytes in JSON. A result that does not fit is fetched on demand.
+      // A character may take six bytes in JSON. The gateway fetches a result that does not fit on demand.
       ...(result && size * 6 < maxBytes ? { result } : {}),
     };
   }
 
-  /** Safe to repeat after a failure: an end that is already recorded counts as ours. */
+  /**
+   * Records the end in the registry. Safe to repeat after a failure: an end that is already recorded counts as "ours".
+   */
   async recordEnd({ id, agent, entry, revision }: Claim, outcome: Outcome, background: boolean): Promise<RecordResult> {
     const { result, ...account } = outcome.account;
     const ended = { ...entry, state: "ended" as const, background, atMs: Date.now(), record: outcome.record, account };
     return this.#write(agent, id, ended, revision);
   }
 
-  /** Ownership is decided by the claim, not by the revision, which may change while servers fail over. */
+  /** Writes the end. Ownership is decided by the claim id, not by the revision, which may change during a failover. */
   async #write(agent: string, id: string, ended: RegistryEntry, revision: number): Promise<RecordResult> {
     for (let known = revision; ; ) {
       if ((await this.#fleetRegistry.update(agent, id, ended, known)) !== null) return "ours";
       const current = await this.#fleetRegistry.read(agent, id);
-      // The entry has expired: create it again with the end.
+      // The entry has expired. It is created again with the end.
       if (!current) return (await this.#fleetRegistry.create(agent, id, ended)) === null ? "unreadable" : "ours";
       if (current.entry.claim !== ended.claim) return "superseded";
       if (current.entry.state !== "claimed") return current.entry.state === "ended" ? "ours" : "superseded";
@@ -130,7 +132,7 @@ export class Reporter {
     }
   }
 
-  /** Publishes the exit of an entry that ended before a restart, in case the worker was killed in between. */
+  /** Publishes the exit of an ended entry, in case the worker was killed after recording the end. */
   async complete(
     claim: Claim,
     { background, record, account }: RegistryEntry,
@@ -140,7 +142,7 @@ export class Reporter {
       await this.publishExit(claim, { record, account: account as ExitReport }, isCancelled);
   }
 
-  /** Resolves when the stream of exits has it; false when the stream rejects it or `isCancelled` returns true. */
+  /** Publishes an exit. Resolves to false when the stream rejects it or `isCancelled` returns true. */
   publishExit({ id, agent }: Claim, { record, account }: Outcome, isCancelled: () => boolean): Promise<boolean> {
     const exitCode = record === "lost" ? null : record.code;
     const { status, logPath, lastLines } = account;

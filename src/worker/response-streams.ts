@@ -4,7 +4,7 @@ import { tooManyReaders } from "../fleet/errors.ts";
 import { CREDIT_BYTES, chunkFrame, endFrame, errorFrame, valueFrames } from "../fleet/response-stream.ts";
 import type { Address } from "../fleet/wire.ts";
 
-/** An error as sent to gateways. */
+/** Converts an error to the form in which it is sent to gateways. */
 export function serializeError(error: unknown): {
   type: string;
   message: string;
@@ -17,7 +17,7 @@ export function serializeError(error: unknown): {
   return { type: "SpawnFailed", message, recovery: [{ action: "retry", hint: "Try again." }] };
 }
 
-/** A reader that has sent no credit for this long is gone. */
+/** Time without credit after which the stream of a reader is closed. */
 const READER_TIMEOUT_MS = 30_000;
 
 const MAX_STREAMS = 1000;
@@ -32,7 +32,7 @@ interface OpenStream {
   stop: AbortController;
 }
 
-/** Sends streamed responses, never more than a window ahead of the reader (promise 6). */
+/** Sends streamed responses, at most one window ahead of the reader (invariant 6). */
 export class ResponseStreams {
   readonly #connection: FleetConnection;
   readonly #host: string;
@@ -45,7 +45,7 @@ export class ResponseStreams {
     this.#timer = setInterval(() => this.#dropIdle(), READER_TIMEOUT_MS / 3).unref();
   }
 
-  /** The signal is aborted when the reader is gone. */
+  /** Sends `items` as a stream. Their signal is aborted when the reader cancels or times out. */
   async run(to: Address, flow: string, items: (signal: AbortSignal) => AsyncIterable<ResponseItem>): Promise<void> {
     if (this.#open.has(flow)) return;
     if (this.#open.size >= MAX_STREAMS) {
@@ -87,7 +87,7 @@ export class ResponseStreams {
     const stream = this.#open.get(flow);
     if (!stream) return;
     stream.seenMs = Date.now();
-    // Never more than a window, whatever the reader claims to have read.
+    // The credit never exceeds one window, no matter how much the reader claims to have read.
     if (Number.isFinite(bytes)) stream.credit = Math.min(CREDIT_BYTES, stream.credit + Math.max(0, bytes));
     stream.more();
   }

@@ -32,12 +32,13 @@ import { Job } from "./job.ts";
 import { nak, Puller } from "./puller.ts";
 import { Reporter, refusedOutcome } from "./reports.ts";
 
-/** The value of the key `drain.<host>` of a worker that takes no new jobs. */
+/** The value of the key `drain.<host>` of a drained worker. */
 const DRAINED = "yes";
-/** The operation that an operator asks for, or null when the message is not a valid command. */
+
+/** Returns the operation that an operator requests, or null when the message is not a valid command. */
 function parseDrainCommand(message: Msg): "drain" | "return" | null {
   const operation = message.subject.slice(message.subject.lastIndexOf(".") + 1);
-  // A member can have a server deliver other messages here by naming this subject as the reply subject.
+  // A member can make a server deliver other messages here by naming this subject as the reply subject.
   const { order } = (parseJson(message) ?? {}) as { order?: unknown };
   if (order !== operation || !message.reply?.startsWith("_INBOX.")) return null;
   return operation === "drain" || operation === "return" ? operation : null;
@@ -46,23 +47,23 @@ function parseDrainCommand(message: Msg): "drain" | "return" | null {
 export interface WorkerOptions extends Pick<GatewayOptions, "state" | "policy" | "configuration"> {
   fleet: FleetOptions;
   labels?: Record<string, string>;
-  /** Commands at a time; default four for each processor. */
+  /** Maximum number of concurrent commands. Default: 4 per processor. */
   slots?: number;
-  /** The parent folder of workspaces. */
+  /** The folder in which workspaces are created. */
   workspaces: string;
-  /** Archive logs on the servers when a session ends, so that they outlive this machine. */
+  /** Whether to archive logs on the servers when a session ends, so that they outlive this machine. */
   shipLogs?: boolean;
-  /** Replicas of streams and buckets; null: three in a cluster, else one. */
+  /** Number of servers that store each stream and bucket. Default: 3 in a cluster, otherwise 1. */
   replicas?: number | null;
 }
 
 const HEARTBEAT_MS = 2000;
-/** How long a starting worker waits for the servers to be ready. */
+/** How long a starting worker waits until the servers are ready. */
 const START_MS = 30_000;
 const ACK_WAIT_MS = 10_000;
 const NS = 1_000_000;
 const RENEW_EVERY_MS = 3_600_000;
-/** Enough for commands that mostly wait, as most of an agent's do. */
+/** Default slots per processor: most commands of agents spend their time waiting, so processors are shared. */
 const SLOTS_PER_CPU = 4;
 const newBootId = () => randomBytes(8).toString("hex");
 
@@ -108,7 +109,7 @@ export class Worker implements JobContext {
     const { fleet, workspaces, labels, slots, shipLogs, replicas, ...rest } = options;
     const connection = await openConnection(fleet, "worker");
     try {
-      // Servers that have just been started have no leader yet.
+      // Servers that were just started may not have elected a leader.
       await withRetry(() => ensureStores(connection.nc, connection.fleet, { replicas: replicas ?? null }), START_MS);
       const worker = new Worker(connection, await WorkerGateway.open(rest, workspaces), options);
       await worker.#startUp();
@@ -120,7 +121,7 @@ export class Worker implements JobContext {
     }
   }
 
-  /** Sessions whose main process runs. */
+  /** The number of sessions whose main process is running. */
   get running(): number {
     return [...this.#jobs.values()].filter((job) => job.holdsSlot).length;
   }
@@ -129,7 +130,7 @@ export class Worker implements JobContext {
     return this.#draining;
   }
 
-  /** Ends no command: keepers go on, and the next worker on this host finds them. */
+  /** Stops the worker. Its commands keep running under their keepers, and the next worker on this host resumes them. */
   async close(): Promise<void> {
     if (this.#heartbeatTimer) clearInterval(this.#heartbeatTimer);
     if (this.#renewalTimer) clearInterval(this.#renewalTimer);
@@ -228,13 +229,13 @@ export class Worker implements JobContext {
   }
 
   async #accept(message: Msg): Promise<void> {
-    // Several queues may each have filled the same slot.
+    // Each queue requests jobs for all free slots, so more jobs may arrive than fit.
     if (this.#free <= 0) return nak(message, this.#claims.trouble === null ? 0 : HEARTBEAT_MS);
     this.#acceptingCount++;
     try {
       await acceptJob(this, message);
     } catch {
-      nak(message, HEARTBEAT_MS); // no response: nothing is claimed, or the claim is found again on redelivery
+      nak(message, HEARTBEAT_MS); // nothing was claimed, or the orphaned claim is found on redelivery
     } finally {
       this.#acceptingCount--;
       this.#pullAll();
@@ -253,7 +254,7 @@ export class Worker implements JobContext {
     return job;
   }
 
-  /** A claim that cannot be closed now is closed by the next worker on this host. */
+  /** Archives the logs and closes the claim. If that fails, the next worker on this host closes it. */
   async #closeClaim({ id, agent, local }: Claim): Promise<void> {
     try {
       if (this.#options.shipLogs) await archiveLogs(this.connection, { id, agent }, this.gateway.logFolder(local));
@@ -268,7 +269,7 @@ export class Worker implements JobContext {
     for (const claim of this.#claims.load()) await this.#recoverWithRetry(claim, this.#addJob(claim));
   }
 
-  /** A claim that cannot be recovered now does not keep the worker from starting. */
+  /** Recovers a claim, and retries in the background, so that a failure does not prevent the worker from starting. */
   async #recoverWithRetry(claim: Claim, job: Job): Promise<void> {
     try {
       await this.#recover(claim, job);
@@ -288,7 +289,7 @@ export class Worker implements JobContext {
       if (!current) await job.verifyClaim(this.fleetRegistry);
       await job.resume(row);
     }
-    // Without a row nothing was launched: other workers may claim it.
+    // Without a row no command was launched, so other workers may claim the session.
     else {
       const open: RegistryEntry = { ...claim.entry, state: "open", host: null };
       if (current) await this.fleetRegistry.update(claim.agent, claim.id, open, current.revision);
@@ -325,7 +326,7 @@ export class Worker implements JobContext {
     await this.connection.workers.put(this.host, JSON.stringify(info));
     const silentMs = Date.now() - this.#lastHeartbeatMs;
     this.#lastHeartbeatMs = Date.now();
-    // Stopped, swapped out or disconnected: gateways may have given this worker's jobs to others.
+    // The process was suspended or disconnected, so gateways may have assigned its jobs to other workers.
     if (silentMs > WORKER_TTL_MS) this.#verifyClaims();
   }
 
@@ -353,11 +354,11 @@ export class Worker implements JobContext {
     this.#draining = (await this.connection.places.get(`drain.${this.host}`))?.string() === DRAINED;
   }
 
-  /** After a reconnect, pull requests are lost and gateways may have given this worker's jobs to others. */
+  /** After a reconnect, repeats pull requests and verifies claims: gateways may have assigned jobs to other workers. */
   async #watchConnection(): Promise<void> {
     for await (const { type } of this.connection.nc.status()) {
       if (type !== "reconnect") continue;
-      this.#boot = newBootId(); // events may have been lost: a new boot id makes gateways read the registry again
+      this.#boot = newBootId(); // events may have been lost, and a new boot id makes gateways read the registry
       await this.#heartbeat().catch(() => {});
       for (const puller of this.#pullers) puller.restart();
       this.#verifyClaims();
