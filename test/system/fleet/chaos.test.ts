@@ -6,11 +6,11 @@ import { ChaosFixture } from "./chaos/fixture.ts";
 import { newCommand, sendAll } from "./chaos/load.ts";
 import { reconcile, settled } from "./chaos/reconcile.ts";
 
-/** The short ones; `npm run chaos` does all of them, to ten thousand commands. */
+/** The short faults. `npm run chaos` injects all of them, with up to ten thousand commands. */
 const FAULTS = ["kill -9 of a worker", "kill -9 of a gateway", "kill -9 of one server of three"];
 const LEAST = 60;
 
-test("whatever is killed or cut off, each command runs at most once and all are accounted for", {
+test("under injected faults, each command runs at most once and every command is accounted for", {
   skip: NO_NATS,
 }, async () => {
   const fixture = new ChaosFixture({ workers: 2, gateways: 2, slots: 8, namespaces: false, claimWithinMs: 20_000 });

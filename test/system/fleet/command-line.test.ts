@@ -19,7 +19,7 @@ after(async () => {
   home.remove();
 });
 
-test("every command takes a fleet: run, ps, logs, inspect, kill", { skip }, async () => {
+test("run, ps, logs, inspect and kill accept --fleet", { skip }, async () => {
   const say = (...args: string[]) => home.run(["--fleet", fleet.servers, ...args]);
   const ran = await say("run", "--label", "gpu=yes", "-c", "echo hello; exit 3");
   assert.deepEqual([ran.stdout, ran.code], ["hello\n", 3], ran.stderr);

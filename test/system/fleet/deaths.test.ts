@@ -19,7 +19,7 @@ after(() => fleet?.close());
 
 const kill = ({ child }: WorkerProcess) => killAndWait(child);
 
-/** How many ends the stream has of a session. */
+/** Returns the number of exits of a session in the exit stream. */
 async function exitsOf(session: string): Promise<number> {
   const nc = await connect({ servers: fleet.servers });
   try {
@@ -31,7 +31,9 @@ async function exitsOf(session: string): Promise<number> {
   }
 }
 
-test("a worker that is killed and started again has its sessions: running, and ended meanwhile", { skip }, async () => {
+test("a worker that is killed and restarted recovers running sessions and those that ended in the meantime", {
+  skip,
+}, async () => {
   const first = await fleet.workerProcess("w1");
   const gateway = await fleet.open();
   const lasting = await gateway.start({
@@ -53,7 +55,7 @@ test("a worker that is killed and started again has its sessions: running, and e
   await kill(second);
 });
 
-test("a gateway that is gone finds its sessions again, running and ended, with one callback each", {
+test("a reopened gateway recovers running and ended sessions, with one callback each", {
   skip,
 }, async () => {
   const worker = await fleet.workerProcess("w2");
@@ -75,7 +77,7 @@ test("a gateway that is gone finds its sessions again, running and ended, with o
   await kill(worker);
 });
 
-test("a host that is gone: its session is lost with its callback, and runs again only where it may", {
+test("a session of a lost host gets status lost and a callback, and reruns only if it is idempotent", {
   skip,
 }, async () => {
   const worker = await fleet.workerProcess("w3", { labels: { kind: "spare" } });
@@ -96,21 +98,21 @@ test("a host that is gone: its session is lost with its callback, and runs again
   assert.equal(payloads.filter(({ session_id }) => session_id === lost.id).length, 1);
   assert.equal(await exitsOf(lost.id), 1);
 
-  // It asked for w3 by name, so it waits for that host; its worker comes back and ends what it still has first.
+  // The request names w3, so it waits for that host. The restarted worker first kills the leftovers of the old attempt.
   const back = await fleet.workerProcess("w3", { labels: { kind: "spare" } }, worker.fixture);
   const again = await twice.wait({ timeoutMs: 120_000 });
   assert.deepEqual([again.status, again.exitCode], ["completed", 0]);
   assert.equal((await twice.logs()).text, "second\n");
   assert.equal(readFileSync(mark, "utf8"), "x\nx\n");
-  // Commands inherit the mark from their worker, which has it as well.
-  await until("nothing of the lost ones is left", () => worker.fixture.alive().length === 1);
+  // Commands inherit the marker variable from their worker, so the worker itself is counted as well.
+  await until("no process of the lost sessions is left", () => worker.fixture.alive().length === 1);
   assert.equal(await exitsOf(lost.id), 1);
   await gateway.close();
   await kill(back);
   await kill(other);
 });
 
-test("a server that is killed and started again loses nothing", { skip }, async () => {
+test("a NATS server that is killed and restarted loses no output and no exit", { skip }, async () => {
   const worker = await fleet.workerProcess("w5");
   const gateway = await fleet.open();
   const session = await gateway.start({ command: "echo one; sleep 2; echo two", host: "w5" });

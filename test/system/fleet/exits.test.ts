@@ -1,4 +1,6 @@
-/** Ends that only a gateway can tell the stream of exits: each comes there, once, before its row has an end. */
+/**
+ * Exits that only a gateway can publish. Each appears in the exit stream exactly once, before its row records the end.
+ */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -32,7 +34,7 @@ after(async () => {
   await fleet?.close();
 });
 
-/** A gateway that is killed between recording a background session and sending it. */
+/** Runs a gateway that is killed between recording a background session and publishing its job. */
 async function recordedOnly(): Promise<void> {
   const { state, workspace, env } = fleet.home;
   const child = spawn(process.execPath, [DIES_AT, state, workspace, "recorded", "background", "echo never"], {
@@ -43,7 +45,7 @@ async function recordedOnly(): Promise<void> {
   assert.equal(signal, "SIGKILL");
 }
 
-/** What the stream has of a session. */
+/** Returns the exits of a session in the exit stream. */
 async function exitsOf(session: string): Promise<ExitNotice[]> {
   const manager = await jetstreamManager(nc);
   const filter = `sp.main.exit.*.*.${session}`;
@@ -58,7 +60,9 @@ async function exitsOf(session: string): Promise<ExitNotice[]> {
   );
 }
 
-/** As a worker enters the end of a session, before it tells the stream. */
+/**
+ * Records the end of a session in the registry without publishing its exit, like a worker that is killed in between.
+ */
 async function enterEnd(session: string): Promise<void> {
   const link = await openConnection({ servers: fleet.servers, as: "gone" }, "worker");
   const account = { status: "completed", warnings: [], hints: [], error: null, logPath: null, lastLines: ["last"] };
@@ -70,12 +74,12 @@ async function enterEnd(session: string): Promise<void> {
   await link.nc.close();
 }
 
-test("what was recorded and never sent is given up, and the stream is told", { skip }, async () => {
+test("abandons a session whose job was never published, and publishes its exit", { skip }, async () => {
   await recordedOnly();
   const gateway = await fleet.open({ fleet: { servers: fleet.servers, claimWithinMs: 1 } });
   const [session] = await gateway.list({});
   assert.ok(session);
-  await until("it is given up", async () => gateway.session(session.id).info().status !== "running");
+  await until("the session is abandoned", async () => gateway.session(session.id).info().status !== "running");
   assert.equal(gateway.session(session.id).info().status, "failed");
   const [exit, ...more] = await exitsOf(session.id);
   assert.deepEqual([exit?.session_id, exit?.status, exit?.host, more.length], [session.id, "failed", null, 0]);
@@ -83,7 +87,7 @@ test("what was recorded and never sent is given up, and the stream is told", { s
   await gateway.close();
 });
 
-test("an end whose machine is gone waits for the stream, through a gateway that is closed meanwhile", {
+test("an exit is published later if the exit stream is unavailable, even by another gateway process", {
   skip,
 }, async () => {
   await recordedOnly();

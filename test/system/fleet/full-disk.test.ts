@@ -1,4 +1,4 @@
-/** What a full disk does to a worker's notes and to a gateway's rows. /dev/full is one that is always full. */
+/** The effect of a full disk on a worker's claims and a gateway's rows. Writes to /dev/full always fail with ENOSPC. */
 import assert from "node:assert/strict";
 import { appendFileSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ before(async () => {
 
 after(() => fleet?.close());
 
-test("a claim that was cut off by a full disk does not damage the others", { skip }, async () => {
+test("a claim that was truncated by a full disk does not damage the others", { skip }, async () => {
   const fixture = fleet.fixture();
   const file = join(fixture.state, "fleet", "claims");
   const first = await fleet.worker("h0", {}, fixture);
@@ -44,7 +44,7 @@ test("a claim that was cut off by a full disk does not damage the others", { ski
   await second.close();
 });
 
-test("a worker that cannot note what it takes says so, takes nothing, and leaves it to others", { skip }, async () => {
+test("a worker that cannot store claims reports it and leaves jobs to other workers", { skip }, async () => {
   const fixture = fleet.fixture();
   const file = join(fixture.state, "fleet", "claims");
   await fleet.worker("h1", {}, fixture);
@@ -56,21 +56,21 @@ test("a worker that cannot note what it takes says so, takes nothing, and leaves
   const trouble = async () => (await nodes.list()).find(({ host }) => host === "h1")?.trouble;
   try {
     const running = gateway.run({ command: "echo once" });
-    await until("it says so", async () => /ENOSPC/.test((await trouble()) ?? ""));
+    await until("the worker reports it", async () => /ENOSPC/.test((await trouble()) ?? ""));
     await fleet.worker("h2");
     const result = await running;
     assert.deepEqual([result.status, result.stdout], ["completed", "once\n"]);
     assert.equal(gateway.session(result.id).info().host, "h2");
     rmSync(file);
-    await until("it takes work again", async () => (await trouble()) === null);
-    assert.equal(readFileSync(file, "utf8"), "", "what tests for free space is removed again");
+    await until("the worker accepts jobs again", async () => (await trouble()) === null);
+    assert.equal(readFileSync(file, "utf8"), "", "the test write is truncated again");
     assert.equal((await gateway.run({ command: "echo again", host: "h1" })).stdout, "again\n");
   } finally {
     await link.nc.close();
   }
 });
 
-test("what became of a session is told as often as it is asked for: its row may not be marked yet", {
+test("the exit of a session can be looked up until it is removed, because its row may be updated late", {
   skip,
 }, async () => {
   const gateway = await fleet.open();

@@ -1,4 +1,4 @@
-/** Members that the servers let in and that lie: what they say of others' sessions counts for nothing. */
+/** Malicious members with valid credentials. Their messages about sessions of other members have no effect. */
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -40,7 +40,7 @@ const summaries = (session: string) => worker.gateway.audit.search({ session }).
 const ended = async (agent: string, id: string) =>
   (await new FleetRegistry(liar.sessions).read(agent, id))?.entry.state === "ended";
 
-/** Work as a gateway sends it, but for what the test says. */
+/** Publishes a valid job with the given changes. */
 async function send(changes: { agent?: string; id?: string; [key: string]: unknown }): Promise<string> {
   const { agent = "a", id = newId() } = changes;
   const work = {
@@ -59,16 +59,16 @@ async function send(changes: { agent?: string; id?: string; [key: string]: unkno
   return id;
 }
 
-test("a workspace's name leads to no folder but its agent's own", { skip }, async () => {
+test("a workspace name cannot lead outside the agent's own folder", { skip }, async () => {
   for (const name of ["../../outside", "..", "/tmp/outside", "a/b", "."]) {
     const id = await send({ workspace: { name, sticky: false } });
-    await until(`${name} is refused`, async () => await ended("a", id));
+    await until(`${name} is rejected`, async () => await ended("a", id));
     const error = (await new FleetRegistry(liar.sessions).read("a", id))?.entry.account?.error;
     assert.equal(error?.type, "InvalidRequest", name);
   }
   assert.ok(!existsSync(join(fixture.folder, "outside")));
-  // Whoever comes by the wire's checks is stopped where the folder is made.
-  const errand = {
+  // The check is repeated where the folder is created.
+  const job = {
     id: newId(),
     agent: "a",
     background: false,
@@ -77,7 +77,7 @@ test("a workspace's name leads to no folder but its agent's own", { skip }, asyn
     ours: Promise.resolve(),
     askedBy: BY_A_LIAR,
   };
-  await assert.rejects(async () => worker.gateway.take({ ...errand, workspace: "../outside" }), {
+  await assert.rejects(async () => worker.gateway.take({ ...job, workspace: "../outside" }), {
     type: "InvalidRequest",
   });
 
@@ -87,12 +87,12 @@ test("a workspace's name leads to no folder but its agent's own", { skip }, asyn
   assert.deepEqual(folders.map(existsSync), [true, true]);
 });
 
-test("what turns out to be another's leaves nothing here, whatever there was to say of it", { skip }, async () => {
+test("a job that another worker has claimed leaves no row, audit entry or process", { skip }, async () => {
   const mark = join(fixture.folder, "ran");
   for (const command of [`touch ${mark}`, "rm -rf /", "touch x > ../../../outside"]) {
     const id = newId();
-    const another = new Error("it is another's");
-    const errand = {
+    const another = new Error("another worker has claimed the job");
+    const job = {
       id,
       agent: "a",
       workspace: "shop",
@@ -101,23 +101,23 @@ test("what turns out to be another's leaves nothing here, whatever there was to 
       vouch: () => assert.fail(),
       askedBy: BY_A_LIAR,
     };
-    await assert.rejects(worker.gateway.take({ ...errand, ours: Promise.reject(another) }), another);
+    await assert.rejects(worker.gateway.take({ ...job, ours: Promise.reject(another) }), another);
     assert.equal(worker.gateway.row(id), null);
     assert.deepEqual(summaries(id), []);
   }
   assert.ok(!existsSync(mark));
 });
 
-test("an id that is another agent's session here is not taken, and says nothing of it", { skip }, async () => {
+test("rejects a job with the id of another agent's session, and audits it", { skip }, async () => {
   const id = await send({ agent: "a" });
   await until("it has run", async () => await ended("a", id));
   await send({ agent: "b", id });
-  await until("it is written down", () => summaries(id).some((each) => each.includes("another agent's")));
+  await until("it is audited", () => summaries(id).some((each) => each.includes("a session of another agent")));
   assert.equal(await new FleetRegistry(liar.sessions).read("b", id), null);
   assert.equal(worker.gateway.row(id)?.agent, "a");
 });
 
-/** Entries as a worker makes them. */
+/** Returns a valid registry entry with the given changes. */
 function entry(changes: Partial<RegistryEntry>): RegistryEntry {
   const to = { gateway: "liar", process: "p" };
   return {
@@ -138,7 +138,9 @@ function exited(id: string, host: string, agent = "default"): SessionEvent {
   return { kind: "exited", id, agent, attempt: 1, host, record: unstartedRecord("liar"), account };
 }
 
-test("news count from the host that has the session, of its agent, under their own subject", { skip }, async () => {
+test("accepts events only from the host of the session, for its agent and under the correct subject", {
+  skip,
+}, async () => {
   const heard: string[] = [];
   const processes = new Set<string>();
   liar.nc.subscribe("sp.main.res.office.>", {
@@ -153,13 +155,13 @@ test("news count from the host that has the session, of its agent, under their o
   await until("its host is known", () => session.info().host === "w1" && processes.size > 0);
   const [process = ""] = processes;
   const told = (host: string) => liar.subjects.result("office", host, process, "news");
-  // Servers deliver to a subject that somebody listens to by its whole name.
+  // JetStream delivers to a push consumer's subject only if a subscription for exactly this subject exists.
   liar.nc.subscribe(told("w1"), { callback: () => {} });
   liar.nc.publish(told("w2"), JSON.stringify(exited(session.id, "w2")));
   liar.nc.publish(told("w2"), JSON.stringify(exited(session.id, "w1")));
   liar.nc.publish(told("w1"), JSON.stringify(exited(session.id, "w2")));
   liar.nc.publish(told("w1"), JSON.stringify(exited(session.id, "w1", "somebody")));
-  // What somebody wrote elsewhere, which the servers were asked to deliver here.
+  // A message that was stored under another subject and that a push consumer delivers here.
   await liar.sessions.put("somebody.news", JSON.stringify(exited(session.id, "w1")));
   const smuggled = `$KV.${liar.stores.sessions}.somebody.news`;
   const stream_name = `KV_${liar.stores.sessions}`;
@@ -175,7 +177,7 @@ test("news count from the host that has the session, of its agent, under their o
   await gateway.close();
 });
 
-test("a worker sends nobody elsewhere who named a host or a label", { skip }, async () => {
+test("a worker cannot redirect a request that names a host or a label", { skip }, async () => {
   const own = { servers: fleet.servers, name: "empty" };
   const link = await openConnection({ ...own, as: "liar" }, "worker");
   await ensureStores(link.nc, "empty");
@@ -194,7 +196,7 @@ test("a worker sends nobody elsewhere who named a host or a label", { skip }, as
   await link.nc.flush();
   const gateway = await fleet.open({ fleet: { ...own, sticky: false } });
   const command = "true";
-  // No worker is there: each is given up after the events were handled.
+  // There is no worker, so each session is abandoned after the events were handled.
   const requests = [{ command }, { command, labels: { gpu: "yes" } }, { command, host: "w1" }];
   const results = await Promise.all(requests.map((request) => gateway.run(request)));
   assert.deepEqual(
@@ -207,19 +209,19 @@ test("a worker sends nobody elsewhere who named a host or a label", { skip }, as
   await link.nc.close();
 });
 
-test("a worker runs nothing a second time that may not run twice", { skip }, async () => {
+test("a worker rejects a second attempt of a request that is not idempotent", { skip }, async () => {
   for (const attempt of [2, 3]) {
     const id = await send({ attempt });
-    await until("it is refused", () => summaries(id).some((each) => each.includes("may not run a second time")));
+    await until("it is rejected", () => summaries(id).some((each) => each.includes("may run more than once")));
   }
   const id = await send({ attempt: 4, request: { command: "true", retry: "idempotent" } });
-  await until("it is refused", () =>
-    worker.gateway.audit.search({}).some(({ summary }) => summary === "a request nobody can have sent"),
+  await until("it is rejected", () =>
+    worker.gateway.audit.search({}).some(({ summary }) => summary.startsWith("Job rejected: it is malformed")),
   );
   assert.equal(worker.gateway.row(id), null);
 });
 
-test("a gateway sends again what it asked for itself, not what the registry says", { skip }, async () => {
+test("a gateway resends its own copy of a job, not data from the registry", { skip }, async () => {
   const [mark, go, evil] = [fleet.home.path("own"), fleet.home.path("go"), fleet.home.path("evil")];
   const first = await fleet.open();
   const command = `echo own >> ${mark}; while ! test -e ${go}; do sleep 0.05; done`;
@@ -229,7 +231,7 @@ test("a gateway sends again what it asked for itself, not what the registry says
   await first.close();
   const key = `default.${id}`;
   const stored = (await liar.sessions.get(key))?.json<RegistryEntry>();
-  assert.ok(stored && !("work" in stored), "what is to run is for nobody else to read");
+  assert.ok(stored && !("work" in stored), "the registry must not contain the request");
   const work = { version: 1, id, attempt: 1, agent: "default", to: stored.to, workspace: { name: "x", sticky: false } };
   const bad = { ...work, background: true, request: { command: `touch ${evil}`, retry: "idempotent" }, sentMs: 1 };
   const open = { ...stored, state: "open", attempt: 2, host: null, claim: "", work: bad };
@@ -237,14 +239,14 @@ test("a gateway sends again what it asked for itself, not what the registry says
   const second = await fleet.open();
   const again = second.session(id);
   const over = again.wait();
-  await until("it is run again", () => lines() === "own\nown\n");
+  await until("it runs again", () => lines() === "own\nown\n");
   writeFileSync(go, "");
   assert.equal((await over).exitCode, 0);
   assert.ok(!existsSync(evil));
   await second.close();
 });
 
-test("what nobody has is given up for certain, and only that", { skip }, async () => {
+test("abandons only sessions that no worker has claimed", { skip }, async () => {
   const book = new FleetRegistry(liar.sessions);
   const become = async (before: RegistryEntry, killed = false) => {
     const id = newId();
@@ -258,7 +260,7 @@ test("what nobody has is given up for certain, and only that", { skip }, async (
   assert.deepEqual(await become(entry({})), ["seen", "claimed"]);
 });
 
-test("a host that is lost with a workspace: what cannot run elsewhere ends, and what waits can be killed", {
+test("when the host of a workspace is lost, sticky sessions end and waiting sessions can be killed", {
   skip,
 }, async () => {
   const own = { servers: fleet.servers, name: "other" };
@@ -276,15 +278,15 @@ test("a host that is lost with a workspace: what cannot run elsewhere ends, and 
   await waiting.kill();
   assert.equal((await waiting.wait()).status, "killed");
   assert.equal((await book.read("default", waiting.id))?.entry.state, "forgone");
-  // The host comes back and ends what it still has of both; the worker itself bears the mark they inherited.
+  // The restarted worker kills the leftovers of both. It has the marker variable itself, so one process remains.
   const back = await fleet.workerProcess("mortal", { fleet: { ...own, as: "mortal" } }, mortal.fixture);
-  await until("nothing of them is left", () => mortal.fixture.alive().length === 1);
+  await until("no process of the sessions is left", () => mortal.fixture.alive().length === 1);
   await killAndWait(back.child);
   await link.nc.close();
   await gateway.close();
 });
 
-test("an entry that nobody can have made, or a place with another word in it, keeps no worker from its work", {
+test("a worker starts and serves its sessions despite an invalid registry entry or drain value", {
   skip,
 }, async () => {
   const first = await fleet.workerProcess("w2");
@@ -305,7 +307,7 @@ test("an entry that nobody can have made, or a place with another word in it, ke
   await killAndWait(second.child);
 });
 
-test("a worker answers to inboxes only", { skip }, async () => {
+test("a worker responds only to inbox subjects", { skip }, async () => {
   const answers: string[] = [];
   const callback = (_: unknown, { subject }: { subject: string }) => void answers.push(subject);
   liar.nc.subscribe("written.here", { callback });
@@ -313,11 +315,11 @@ test("a worker answers to inboxes only", { skip }, async () => {
   const asked = liar.subjects.control("w1", "default", "watch");
   const ask = JSON.stringify({ version: 1, id: newId() });
   for (const reply of ["written.here", "_INBOX.liar"]) liar.nc.publish(asked, ask, { reply });
-  await until("it has answered", () => answers.includes("_INBOX.liar"));
+  await until("it has responded", () => answers.includes("_INBOX.liar"));
   assert.deepEqual(answers, ["_INBOX.liar"]);
 });
 
-test("a session that outlives its entry goes on, and its end is entered", { skip }, async () => {
+test("a session that outlives its registry entry continues, and its end is recorded", { skip }, async () => {
   const gateway = await fleet.open();
   const session = await gateway.start({ command: "read -r line; echo $line", stdin: "open", host: "w1" });
   await until("it has a host", () => session.info().host === "w1");
@@ -326,13 +328,13 @@ test("a session that outlives its entry goes on, and its end is entered", { skip
   const age = () => manager.streams.purge(`KV_${liar.stores.sessions}`, { filter: key });
   const state = async () => (await new FleetRegistry(liar.sessions).read("default", session.id))?.entry.state;
   await age();
-  // Whoever was cut off looks whether its sessions are its own still.
+  // After a reconnect the worker verifies its claims.
   await fleet.server.kill();
   await fleet.server.start();
-  await until("it is written again", async () => (await state().catch(() => null)) === "claimed");
+  await until("the entry is created again", async () => (await state().catch(() => null)) === "claimed");
   await age();
   await session.write("old\n");
   assert.equal((await session.wait()).exitCode, 0);
-  await until("its end is entered", async () => (await state()) === "ended");
+  await until("its end is recorded", async () => (await state()) === "ended");
   await gateway.close();
 });

@@ -26,7 +26,7 @@ function fails(type: string, message: RegExp) {
   };
 }
 
-test("what a fleet keeps is made once, whoever comes first", { skip: NO_NATS }, async () => {
+test("concurrent members create the streams and buckets of a fleet once", { skip: NO_NATS }, async () => {
   const server = await NatsServer.start();
   try {
     const members = await Promise.all(
@@ -52,7 +52,9 @@ test("what a fleet keeps is made once, whoever comes first", { skip: NO_NATS }, 
   }
 });
 
-test("nobody there, a wrong name and unusable credentials each say what to do", { skip: NO_NATS }, async () => {
+test("unreachable servers, invalid names and unusable credentials fail with a next step", {
+  skip: NO_NATS,
+}, async () => {
   await assert.rejects(
     joinFleet({ servers: "nats://127.0.0.1:1" }, "worker"),
     fails("FleetUnreachable", /127.0.0.1:1/),
@@ -62,12 +64,12 @@ test("nobody there, a wrong name and unusable credentials each say what to do", 
   const file = join(folder, "bad");
   writeFileSync(file, "SUNOTASEED");
   const given = { servers: "x", credentials: file };
-  await assert.rejects(joinFleet(given, "worker"), fails("InvalidConfiguration", /neither a user's nkey/));
+  await assert.rejects(joinFleet(given, "worker"), fails("InvalidConfiguration", /neither a user nkey seed/));
   given.credentials = join(folder, "none");
   await assert.rejects(joinFleet(given, "worker"), fails("InvalidConfiguration", /ENOENT/));
 });
 
-test("TLS with client certificates and an nkey lets members in, and nobody else", { skip }, async () => {
+test("with TLS, only members with a client certificate and an nkey can connect", { skip }, async () => {
   const certificates = new Certificates();
   const stranger = new Certificates();
   const user = nkeys.createUser();
@@ -96,7 +98,7 @@ test("TLS with client certificates and an nkey lets members in, and nobody else"
   }
 });
 
-test("a member that wants TLS does not talk to a server without it", { skip: NO_NATS }, async () => {
+test("a member that requires TLS does not connect to a server without it", { skip: NO_NATS }, async () => {
   const server = await NatsServer.start();
   try {
     await assert.rejects(joinFleet({ servers: server.url, tls: {} }, "worker"), fails("FleetUnreachable", /tls/i));

@@ -65,7 +65,7 @@ test("nodes lists the workers by name, with slots, labels and version", { skip }
   assert.match(stdout, /^a-1\tready\t3\t0\t\d+\.\d\d\t20\S+\t\d+\.\d+\.\d+\tdisk=fast,gpu=yes\nb-2\tready\t/);
 });
 
-test("a drained worker says so, also after a restart, until it is taken back", { skip }, async () => {
+test("a drained worker stays drained across a restart until it is returned", { skip }, async () => {
   const { stdout, code } = await nodes("drain", "b-2");
   assert.equal(code, 0);
   assert.match(stdout, /^b-2\tdrained\t/);
@@ -77,10 +77,10 @@ test("a drained worker says so, also after a restart, until it is taken back", {
   assert.match((await nodes("return", "b-2")).stdout, /^b-2\tready\t/);
 });
 
-test("what was not meant as an order is none", { skip }, async () => {
+test("ignores messages on the drain subject that are not valid commands", { skip }, async () => {
   const connection = await connect({ servers: server.url });
   const subject = subjectsOf("main").node("a-1", "drain");
-  // The stream's own answer is sent where the publisher says.
+  // The publisher chooses the subject to which the stream sends its acknowledgement.
   connection.publish("sp.main.exit.a-1.x.y", "x", { reply: subject });
   connection.publish(subject, JSON.stringify({ order: "return" }), { reply: "_INBOX.x" });
   connection.publish(subject, "{");
@@ -99,9 +99,9 @@ for (const [args, complaint] of [
   [["drain", "a.b"], /not a valid name for a host/],
   [["drain"], /no worker given/],
   [["list", "x"], /unexpected argument `x`/],
-  [["burn"], /use list, drain or return/],
+  [["burn"], /unknown subcommand `nodes burn`/],
 ] as const) {
-  test(`nodes ${args.join(" ")} is refused with a reason`, { skip }, async () => {
+  test(`nodes ${args.join(" ")} fails with an error message`, { skip }, async () => {
     const { code, stderr } = await nodes(...args);
     assert.equal(code, 125);
     assert.match(stderr, complaint);

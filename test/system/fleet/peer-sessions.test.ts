@@ -37,7 +37,7 @@ const listed = async (gateway: Gateway, query = {}) => (await gateway.sessions(q
 
 const NEVER = "ffffffff-ffff-7fff-bfff-ffffffffffff";
 
-/** The last id of a moment. */
+/** Returns the highest session id that can be created at this time. */
 function idAt(ms: number): string {
   const time = ms.toString(16).padStart(12, "0");
   return `${time.slice(0, 8)}-${time.slice(8)}${NEVER.slice(13)}`;
@@ -48,7 +48,7 @@ async function toolAnswer(gateway: Gateway, name: string, input: object) {
   return (await tool?.call(input))?.structured as Record<string, unknown> | undefined;
 }
 
-test("what one gateway runs, another of the fleet lists: its name, its command, its host and whose it is", {
+test("a gateway lists sessions of other gateways with name, command, host and gateway", {
   skip,
 }, async () => {
   const far = await office.start({ command: "echo begun; sleep 1000", name: "far", host: "h1" });
@@ -62,7 +62,7 @@ test("what one gateway runs, another of the fleet lists: its name, its command, 
     [theirs?.name, theirs?.command, theirs?.status, theirs?.host, theirs?.gateway],
     ["far", "echo begun; sleep 1000", "running", "h1", "office"],
   );
-  assert.deepEqual(ids(branch.list()), [near.id], "the records of this state folder are what they were");
+  assert.deepEqual(ids(branch.list()), [near.id], "the records of this state folder are unchanged");
   assert.deepEqual(ids(await listed(branch, { others: true })), [far.id]);
   const list = await toolAnswer(branch, "process.list", {});
   const rows = list?.processes as { process_id: string; host: string }[];
@@ -79,52 +79,54 @@ test("what one gateway runs, another of the fleet lists: its name, its command, 
   assert.deepEqual(await listed(branch, { live: true }), []);
 });
 
-test("another gateway's session is read, waited for, typed into and ended; its own gateway tells of it once", {
+test("another gateway's session can be read, awaited, written to and killed; only its owner sends a callback", {
   skip,
 }, async () => {
   const far = await office.start({ command: "cat", name: "reader", stdin: "open" });
-  const visited = await branch.find("reader");
-  assert.equal(visited.id, far.id);
-  await visited.write("hello\n");
-  await until("it is there", async () => (await visited.logs()).text === "hello\n");
-  await visited.extend(900_000);
-  const found = await visited.waitFor({ timeoutMs: 1 });
+  const remote = await branch.find("reader");
+  assert.equal(remote.id, far.id);
+  await remote.write("hello\n");
+  await until("it is there", async () => (await remote.logs()).text === "hello\n");
+  await remote.extend(900_000);
+  const found = await remote.waitFor({ timeoutMs: 1 });
   assert.deepEqual([found.reason, found.info.gateway], ["timeout", "office"]);
-  const waiting = visited.wait();
-  const killed = await visited.kill();
+  const waiting = remote.wait();
+  const killed = await remote.kill();
   assert.deepEqual([killed.status, (await waiting).status], ["killed", "killed"]);
   assert.equal((await far.wait()).status, "killed");
-  await until("its end is told", () => office.work.list().some(({ payload }) => idOf(payload) === far.id));
-  assert.ok(!branch.work.list().some(({ payload }) => idOf(payload) === far.id), "who visits tells of no end");
+  await until("the callback is queued", () => office.work.list().some(({ payload }) => idOf(payload) === far.id));
+  assert.ok(!branch.work.list().some(({ payload }) => idOf(payload) === far.id), "only the owner sends a callback");
   assert.throws(() => branch.session(far.id), { type: "SessionNotFound" });
   const deeds = branch.audit.search({ session: far.id, limit: 10 }).map(({ kind }) => kind);
-  assert.deepEqual(deeds.sort(), ["deadline", "signal", "stdin"], "what was done from here is in the audit here");
-  await assert.rejects(visited.remove({ force: true }), { type: "OtherGateway", message: /reader.*h1.*office/ });
+  assert.deepEqual(deeds.sort(), ["deadline", "signal", "stdin"], "operations from this gateway are audited here");
+  await assert.rejects(remote.remove({ force: true }), { type: "OtherGateway", message: /reader.*h1.*office/ });
 });
 
 const idOf = (payload: unknown) => (payload as { session_id?: string }).session_id;
 
-/** One that has no sessions of its own. */
+/** Opens a gateway without sessions of its own. */
 const visitor = () => fleet.fixture().open({ fleet: { servers: fleet.servers, as: "visitor" } });
 
-test("what is typed is judged here, also into one whose name is the beginning of others' ids", { skip }, async () => {
+test("input to another gateway's session is checked here, even if its name is a prefix of other ids", {
+  skip,
+}, async () => {
   const far = await office.start({ command: "exec sh -i", name: "01", pty: true });
   try {
     await office.run({ command: "true" });
     const gateway = await visitor();
-    const visited = await gateway.find("01");
-    assert.equal(visited.id, far.id);
-    assert.equal((await visited.waitFor({ input: true, timeoutMs: 60_000 })).reason, "input");
-    // Harmless should it ever run: there is no such device.
-    await assert.rejects(visited.write("mkfs.ext4 /no/such/device\r"), { type: "CommandBlocked" });
+    const remote = await gateway.find("01");
+    assert.equal(remote.id, far.id);
+    assert.equal((await remote.waitFor({ input: true, timeoutMs: 60_000 })).reason, "input");
+    // Harmless if it ever ran: the device does not exist.
+    await assert.rejects(remote.write("mkfs.ext4 /no/such/device\r"), { type: "CommandBlocked" });
     const deeds = gateway.audit.search({ session: far.id, limit: 10 }).map(({ kind, outcome }) => `${kind} ${outcome}`);
-    assert.deepEqual(deeds, ["stdin refused"], "who is asked to type it refuses it");
+    assert.deepEqual(deeds, ["stdin refused"], "the gateway that receives the input rejects it");
   } finally {
     await far.kill({ signal: "SIGKILL" });
   }
 });
 
-test("a gateway that is closed lets go of who waits for another's session", { skip }, async () => {
+test("closing a gateway ends waits for another gateway's session", { skip }, async () => {
   const far = await office.start({ command: "sleep 1000" });
   const gateway = await visitor();
   const waiting = (await gateway.find(far.id)).wait();
@@ -133,11 +135,11 @@ test("a gateway that is closed lets go of who waits for another's session", { sk
   await far.kill();
 });
 
-test("what has ended is found by its id, by the beginning of it, and by its tools", { skip }, async () => {
+test("an ended session of another gateway is found by id, id prefix and through tools", { skip }, async () => {
   const { id } = await office.run({ command: "echo done; exit 3" });
-  const visited = await branch.find(id.slice(0, 30));
-  const { status, exitCode } = await visited.wait();
-  assert.deepEqual([visited.id, status, exitCode], [id, "completed", 3]);
+  const remote = await branch.find(id.slice(0, 30));
+  const { status, exitCode } = await remote.wait();
+  assert.deepEqual([remote.id, status, exitCode], [id, "completed", 3]);
   const logs = await toolAnswer(branch, "process.logs", { process_id: id });
   assert.equal(logs?.stdout, "done\n");
   assert.equal((await toolAnswer(branch, "process.monitor", { process_id: id }))?.exit_code, 3);
@@ -145,7 +147,7 @@ test("what has ended is found by its id, by the beginning of it, and by its tool
   await assert.rejects(branch.find(""), { type: "SessionNotFound" });
 });
 
-test("an agent finds its own sessions on other gateways, and nobody else's", { skip }, async () => {
+test("an agent finds only its own sessions on other gateways", { skip }, async () => {
   const theirs = await office.start({ command: "sleep 1000", name: "secret" });
   const mine = await office.acting({ agent: "builder", channel: "test" }).start({ command: "sleep 1001" });
   const builder = branch.acting({ agent: "builder", channel: "test" });
@@ -159,7 +161,7 @@ test("an agent finds its own sessions on other gateways, and nobody else's", { s
   await mine.kill();
 });
 
-test("pages go on where the last one ended: none twice, none left out", { skip }, async () => {
+test("pagination across gateways neither repeats nor skips sessions", { skip }, async () => {
   const all: string[] = [];
   for (let n = 0; n < 9; n++) {
     const gateway = n % 2 === 0 ? office : branch;
@@ -174,7 +176,7 @@ test("pages go on where the last one ended: none twice, none left out", { skip }
   assert.deepEqual(found, all);
 });
 
-test("what is forgotten by its gateway is no other's, and what a machine runs for itself is nobody's business", {
+test("a session that its gateway removed is not listed, and every row of a worker names its requester", {
   skip,
 }, async () => {
   const { id } = await office.run({ command: "echo forget me" });
@@ -184,13 +186,13 @@ test("what is forgotten by its gateway is no other's, and what a machine runs fo
   assert.ok(rows.length > 0 && rows.every((by) => by !== null));
 });
 
-test("a worker that gives no answer is named, and the rest is shown", { skip }, async () => {
+test("a listing names workers that do not respond and shows the sessions of the others", { skip }, async () => {
   const far = await office.start({ command: "sleep 1000", host: "h2" });
-  // Its heartbeat has not run out yet.
+  // The worker has a heartbeat but no subscriptions.
   const link = await openConnection({ servers: fleet.servers, as: "nurse" }, "worker");
   const stop = beat(link, "h3");
   try {
-    await until("it is looked for", async () => (await branch.sessions({ live: true })).warnings.length > 0);
+    await until("a warning is shown", async () => (await branch.sessions({ live: true })).warnings.length > 0);
     const { sessions, warnings } = await branch.sessions({ live: true });
     assert.deepEqual(ids(sessions), [far.id]);
     assert.match(warnings[0] ?? "", /The worker on h3 did not respond/);
@@ -201,7 +203,7 @@ test("a worker that gives no answer is named, and the rest is shown", { skip }, 
   await far.kill();
 });
 
-test("a worker of an earlier release, which knows of no lists, is named as that", { skip }, async () => {
+test("a listing names workers of a release that does not support listings", { skip }, async () => {
   const link = await openConnection({ servers: fleet.servers, as: "elder" }, "worker");
   const error = { type: "SessionNotFound", message: "elder has no session", recovery: [] };
   link.nc.subscribe("sp.main.ctl.elder.*.sessions", {
@@ -213,7 +215,7 @@ test("a worker of an earlier release, which knows of no lists, is named as that"
   const stop = beat(link, "elder");
   try {
     const said = /^The worker on elder is too old to list the sessions of other gateways/;
-    await until("that is said", async () =>
+    await until("the warning is shown", async () =>
       (await branch.sessions({ live: true })).warnings.some((each) => said.test(each)),
     );
   } finally {
@@ -222,7 +224,7 @@ test("a worker of an earlier release, which knows of no lists, is named as that"
   }
 });
 
-test("a worker that lies hides nobody's sessions and takes over none", { skip }, async () => {
+test("a malicious worker can neither hide nor take over sessions of others", { skip }, async () => {
   const [own, far] = [await branch.start({ command: "sleep 1000" }), await office.start({ command: "sleep 1000" })];
   const [shown] = await listed(branch, { others: true, live: true });
   assert.equal(shown?.id, far.id);
@@ -236,26 +238,26 @@ test("a worker that lies hides nobody's sessions and takes over none", { skip },
     answer = { rows: [row({ id: newest })], more: false, total: 1 };
     await until("it is asked", async () => ids(await listed(branch, { live: true })).includes(newest));
     answer = { rows: [row({ id: own.id, name: "taken-over" })], more: false, total: 1 };
-    assert.deepEqual(ids(await listed(branch, { live: true })), [far.id, own.id], "our own records tell of our own");
+    assert.deepEqual(ids(await listed(branch, { live: true })), [far.id, own.id], "own sessions come from own records");
     answer = { rows: [{ ...row({ name: "taken-over" }), attempt: 3 }], more: false, total: 1 };
     const [still] = await listed(branch, { others: true, live: true });
-    assert.deepEqual([still?.name, still?.host], [far.name, shown?.host], "the registry tells who has it");
+    assert.deepEqual([still?.name, still?.host], [far.name, shown?.host], "the registry decides which host has it");
     assert.equal((await branch.find(far.id)).name, far.name);
     answer = { rows: [row({ id: newest, agent: "default" })], more: true, total: 1 };
     const builder = branch.acting({ agent: "builder", channel: "test" });
-    assert.deepEqual(await listed(builder, { live: true }), [], "it was asked for another agent's");
+    assert.deepEqual(await listed(builder, { live: true }), [], "rows of other agents are dropped");
     assert.deepEqual(
       ids(await listed(branch, { live: true })),
       [newest, far.id, own.id],
-      "who says there is more tells more",
+      "a page that is not full cannot have more rows",
     );
     answer = { rows: [row({ id: newest }), row({ id: newest })], more: true, total: 2 };
     const page = await branch.sessions({ live: true, limit: 2 });
-    assert.deepEqual(ids(page.sessions), [newest, far.id], "what is told twice is one");
+    assert.deepEqual(ids(page.sessions), [newest, far.id], "duplicates are dropped");
     const rest = await branch.sessions({ live: true, limit: 2, before: far.id });
-    assert.deepEqual([ids(rest.sessions), rest.next], [[own.id], null], "and is not on the next page");
+    assert.deepEqual([ids(rest.sessions), rest.next], [[own.id], null], "it is not on the next page");
     answer = { rows: [row({ id: NEVER })], more: true, total: 1 };
-    assert.deepEqual(ids(await listed(branch, { live: true, limit: 1 })), [far.id], "nothing begins tomorrow");
+    assert.deepEqual(ids(await listed(branch, { live: true, limit: 1 })), [far.id], "ids from the future are dropped");
     for (const wrong of [
       { id: "../../etc/passwd" },
       { name: "x\u001b[2J" },
@@ -277,7 +279,7 @@ test("a worker that lies hides nobody's sessions and takes over none", { skip },
   }
 });
 
-test("an error of the worker reaches the caller, except that it was not heard", { skip }, async () => {
+test("errors of a worker reach the caller, except HostSilent, which is retried", { skip }, async () => {
   const far = await office.start({ command: "sleep 1000" });
   const [shown] = await listed(branch, { others: true, live: true });
   await far.kill();
@@ -308,7 +310,7 @@ test("an error of the worker reaches the caller, except that it was not heard", 
     await until("it is asked again", () => asked.filter((each) => each === "waitFor").length >= 3);
     changes = { status: "completed", lingering: false, exitCode: 0 };
     assert.equal((await waiting).status, "completed");
-    // Whether it is on a terminal decides how typed text is judged: it is asked for where the row does not say.
+    // Policy for input depends on whether the session has a terminal. If the row does not say, the worker is asked.
     changes = { capture: "merged", pty: null };
     answers.inputState = { ok: false, error: refused };
     answers.write = { ok: true, value: { taken: 2, hidden: false } };
@@ -323,7 +325,7 @@ test("an error of the worker reaches the caller, except that it was not heard", 
   }
 });
 
-test("over HTTP and at the command line it is the same", { skip }, async () => {
+test("the HTTP API and the command line show sessions of other gateways", { skip }, async () => {
   const far = await office.start({ command: "echo here; sleep 1000", name: "shown" });
   const service = await TestService.start({ opened: branch, fixture: branchFixture });
   const box = new Sandbox();

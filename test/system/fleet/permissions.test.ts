@@ -24,7 +24,7 @@ const skip = NO_NATS;
 const subjects = subjectsOf("main");
 const stores = storeNames("main");
 
-/** One who may do everything, and sees what really got through. */
+/** A user with all permissions, who sees every message that the server accepted. */
 const watcher = nkeys.createUser();
 let folder: string;
 let server: NatsServer;
@@ -97,7 +97,7 @@ function who(name: string): NatsConnection {
   return found;
 }
 
-test("seeds are for their owner only", { skip }, () => {
+test("seed files are readable only by their owner", { skip }, () => {
   assert.equal(statSync(join(folder, "keys", "worker-h1.seed")).mode & 0o777, 0o600);
 });
 
@@ -105,7 +105,7 @@ for (const [gateway, agent] of [
   ["office", "anybody"],
   ["laptop", "team/b"],
 ] as const) {
-  test(`the gateway ${gateway} and a worker can do their work`, { skip }, async () => {
+  test(`gateway ${gateway} and a worker have all permissions they need`, { skip }, async () => {
     const [asking, working] = [who(gateway), who("h1")];
     const session = `session-of-${gateway}`;
     const results = asking.subscribe(subjects.result(gateway, "*", "p1", "*"), { max: 1 });
@@ -177,8 +177,8 @@ test("an operator's gateway drains a worker", { skip }, async () => {
   assert.equal((await who("office").request(subjects.node("h2", "drain"))).string(), "yes");
 });
 
-/** What each must not say. */
-const UNSPEAKABLE: [string, string][] = [
+/** Subjects to which a member must not publish. */
+const FORBIDDEN_PUBLISH: [string, string][] = [
   ["h1", subjects.exit("h2", "anybody", "s")],
   ["h1", subjects.result("office", "h2", "p1", "news")],
   ["h1", `$KV.${stores.workers}.h2`],
@@ -219,8 +219,8 @@ const UNSPEAKABLE: [string, string][] = [
   ["laptop", `$JS.API.CONSUMER.CREATE.KV_${stores.sessions}.x.$KV.${stores.sessions}.team=2Fb.*`],
 ];
 
-test("nobody says what is another's to say", { skip }, async () => {
-  for (const [name, forbidden] of UNSPEAKABLE) {
+test("the server rejects publishing to subjects of other members", { skip }, async () => {
+  for (const [name, forbidden] of FORBIDDEN_PUBLISH) {
     const connection = who(name);
     const refused = violations.get(connection) ?? [];
     refused.length = 0;
@@ -229,11 +229,11 @@ test("nobody says what is another's to say", { skip }, async () => {
     await connection.flush();
     await watching.flush();
     assert.ok(!seen.includes(forbidden), `${name} could publish ${forbidden}`);
-    await until(`${name} is told of ${forbidden}`, () => refused.includes(forbidden));
+    await until(`${name} receives the violation for ${forbidden}`, () => refused.includes(forbidden));
   }
 });
 
-const UNHEARABLE: [string, string][] = [
+const FORBIDDEN_SUBSCRIBE: [string, string][] = [
   ["h1", ">"],
   ["h1", "_INBOX.>"],
   ["h1", `${inboxPrefix("main", "gateway", "office")}.>`],
@@ -248,15 +248,15 @@ const UNHEARABLE: [string, string][] = [
   ["laptop", `${inboxPrefix("main", "gateway", "office")}.>`],
 ];
 
-test("nobody hears what is not meant for them", { skip }, async () => {
-  for (const [name, forbidden] of UNHEARABLE) {
+test("the server rejects subscribing to subjects of other members", { skip }, async () => {
+  for (const [name, forbidden] of FORBIDDEN_SUBSCRIBE) {
     const subscription = who(name).subscribe(forbidden);
     const closed = await subscription.closed;
-    assert.ok(closed instanceof PermissionViolationError, `${name} could listen to ${forbidden}`);
+    assert.ok(closed instanceof PermissionViolationError, `${name} could subscribe to ${forbidden}`);
   }
 });
 
-test("a consumer does not hear more than its subject says", { skip }, async () => {
+test("a consumer's filter cannot exceed the filter in its create subject", { skip }, async () => {
   const config = { name: "gateway=laptop", durable_name: "gateway=laptop", ack_policy: AckPolicy.Explicit };
   const asked = `$JS.API.CONSUMER.CREATE.${stores.exits}.gateway=laptop.sp.main.exit.*.team=2Fb.*`;
   const body = { stream_name: stores.exits, config: { ...config, filter_subject: "sp.main.exit.>" } };
@@ -264,7 +264,7 @@ test("a consumer does not hear more than its subject says", { skip }, async () =
   assert.match(answer.string(), /did not match filtered subject/);
 });
 
-test("a push consumer is no way to speak as another agent", { skip }, async () => {
+test("a push consumer cannot be used to send messages as another agent", { skip }, async () => {
   const laptop = who("laptop");
   const heard: string[] = [];
   const listening = who("h1").subscribe(subjects.control("h1", "anybody", "kill"), {
@@ -277,16 +277,16 @@ test("a push consumer is no way to speak as another agent", { skip }, async () =
   const config = { name, deliver_subject, filter_subject, ack_policy: AckPolicy.None, deliver_policy: "all" };
   const asked = `$JS.API.CONSUMER.CREATE.${stores.exits}.${name}.${filter_subject}`;
   const body = JSON.stringify({ stream_name: stores.exits, config });
-  await (await jetstreamManager(watching)).consumers.delete(stores.exits, name); // it would have made this one first
+  await (await jetstreamManager(watching)).consumers.delete(stores.exits, name); // an earlier test created it
   assert.equal((await laptop.request(asked, body)).json<{ error?: unknown }>().error, undefined);
   await jetstream(who("h1")).publish("sp.main.exit.h1.team=2Fb.x", "{}");
-  // It is heard, but under the name it was published by: who looks at the subject is not deceived.
+  // The message is delivered, but under its original subject, which receivers check.
   await until("it was delivered", () => heard.length > 0);
   assert.ok(heard.every((subject) => /^sp\.main\.exit\..*\.team=2Fb\./.test(subject)));
   listening.unsubscribe();
 });
 
-test("a gateway that serves one agent lists that agent's sessions, whoever asks for everybody's", {
+test("a gateway limited to one agent lists only that agent's sessions", {
   skip,
 }, async () => {
   const fixture = new GatewayFixture();

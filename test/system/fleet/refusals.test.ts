@@ -27,12 +27,12 @@ before(async () => {
 
 after(() => fleet?.close());
 
-/** What a worker's own records say of a session. */
+/** Returns the audit entries of a session on a worker. */
 function auditOf(worker: Worker, session: string): string[] {
   return worker.gateway.audit.search({ session }).map(({ kind, outcome }) => `${kind} ${outcome}`);
 }
 
-test("what a worker's own rules forbid does not run there, whatever the gateway thinks of it", { skip }, async () => {
+test("a worker denies commands that its own rules deny, even if the gateway allows them", { skip }, async () => {
   const gateway = await fleet.open();
   const result = await gateway.run({ command: "date" });
   assert.deepEqual([result.status, result.error?.type], ["denied", "CommandDenied"]);
@@ -41,7 +41,7 @@ test("what a worker's own rules forbid does not run there, whatever the gateway 
   assert.deepEqual(auditOf(wary, result.id), ["run denied"]);
 });
 
-test("a yes of a gateway that the worker does not know counts for nothing, on both sides", { skip }, async () => {
+test("a worker denies a command approved by an untrusted gateway, and both sides audit it", { skip }, async () => {
   const gateway = await fleet.open();
   const result = await gateway.run({ command: 'eval "$(echo echo hidden)"' });
   assert.deepEqual([result.status, result.error?.type, result.stdout], ["denied", "StatementRefused", ""]);
@@ -50,14 +50,14 @@ test("a yes of a gateway that the worker does not know counts for nothing, on bo
   assert.deepEqual(here.sort(), ["approval used", "exit denied", "run approved"]);
 });
 
-test("a request of another version is answered with a clear word", { skip }, async () => {
+test("a job of another protocol version fails with an error that names both versions", { skip }, async () => {
   const link = await openConnection({ servers: fleet.servers, as: "newer" }, "gateway");
   try {
     const id = newId();
     const work = { version: 99, id, attempt: 1, agent: "default", to: { gateway: "newer", process: "p" }, more: true };
     await link.js.publish(link.subjects.work("any", "default"), JSON.stringify(work), { msgID: id });
     const book = new FleetRegistry(link.sessions);
-    await until("it is answered", async () => (await book.read("default", id))?.entry.state === "ended");
+    await until("the error is recorded", async () => (await book.read("default", id))?.entry.state === "ended");
     const error = (await book.read("default", id))?.entry.account?.error;
     assert.equal(error?.type, "FleetVersion");
     assert.match(error?.message ?? "", /version 99.*supports version 1/);
@@ -67,20 +67,20 @@ test("a request of another version is answered with a clear word", { skip }, asy
   }
 });
 
-test("who speaks for another agent than the servers let it is not run", { skip }, async () => {
+test("rejects a job whose agent differs from the agent in its subject", { skip }, async () => {
   const link = await openConnection({ servers: fleet.servers, as: "liar" }, "gateway");
   try {
     const id = newId();
     const work = { version: 1, id, attempt: 1, agent: "somebody", to: { gateway: "liar", process: "p" } };
     await link.js.publish(link.subjects.work("any", "default"), JSON.stringify(work), { msgID: id });
-    await until("it is written down", () => auditOf(wary, id).includes("fleet refused"));
+    await until("it is audited", () => auditOf(wary, id).includes("fleet refused"));
     assert.equal(await new FleetRegistry(link.sessions).read("somebody", id), null);
   } finally {
     await link.nc.close();
   }
 });
 
-test("logs that were put by outlive their machine", { skip }, async () => {
+test("archived logs remain readable after their host is lost", { skip }, async () => {
   const worker = await fleet.workerProcess("mortal", { shipLogs: true });
   const gateway = await fleet.open();
   const session = await gateway.start({ command: "echo kept; echo too >&2", host: "mortal" });
@@ -90,10 +90,10 @@ test("logs that were put by outlive their machine", { skip }, async () => {
     const store = await new Objm(link.js).open(link.stores.logs);
     const [first, last] = ["stdout", "exit"].map((name) => `${sessionKey("default", session.id)}.${name}`);
     const isWhole = async () => (await store.info(last as string))?.metadata?.ranges !== undefined;
-    await until("its logs are put by", isWhole, 60_000);
+    await until("its logs are archived", isWhole, 60_000);
     await killAndWait(worker.child);
     await until("its host is gone", async () => (await link.workers.get("mortal")) === null, 60_000);
-    // What was put by in part reads as silence, not as an output that ends there.
+    // An incomplete archive is not read, because its output would appear to end early.
     const exit = (await store.getBlob(last as string)) as Uint8Array;
     const info = await store.info(last as string);
     await store.delete(last as string);

@@ -22,7 +22,7 @@ before(async () => {
 
 after(() => fleet?.close());
 
-test("a command runs on a worker and answers as if it had run here", { skip }, async () => {
+test("a command that runs on a worker returns the same result as a local one", { skip }, async () => {
   const result = await gateway.run({ command: "echo out; echo err >&2; exit 3" });
   assert.deepEqual(
     [result.status, result.exitCode, result.stdout, result.stderr, result.error],
@@ -33,7 +33,7 @@ test("a command runs on a worker and answers as if it had run here", { skip }, a
   assert.match(info.host ?? "", /^h[12]$/);
 });
 
-test("a request names its host, a label, or several", { skip }, async () => {
+test("a request selects its worker by host or labels", { skip }, async () => {
   const hostOf = async (request: object) =>
     gateway.session((await gateway.run({ command: "true", ...request })).id).info().host;
   assert.equal(await hostOf({ host: "h1" }), "h1");
@@ -42,14 +42,14 @@ test("a request names its host, a label, or several", { skip }, async () => {
   assert.equal(await hostOf({ labels: { gpu: "no", disk: "fast" } }), "h1");
 });
 
-test("what no worker can run is given up, and never runs", { skip }, async () => {
+test("a command that no worker can run fails with NoWorker", { skip }, async () => {
   const result = await gateway.run({ command: "true", host: "nobody" });
   assert.deepEqual([result.status, result.error?.type], ["failed", "NoWorker"]);
   assert.match(result.error?.message ?? "", /on `nobody`/);
   assert.ok((result.error?.recovery.length ?? 0) > 0);
 });
 
-test("the commands of a workspace find the files of earlier ones, in a folder that is only there", {
+test("commands of a workspace see files of earlier commands, in a folder that exists only on the worker", {
   skip,
 }, async () => {
   await gateway.run({ command: "mkdir -p deep && echo kept > deep/file" });
@@ -60,23 +60,23 @@ test("the commands of a workspace find the files of earlier ones, in a folder th
   assert.deepEqual([out.status, out.error?.type], ["failed", "WorkdirNotFound"]);
 });
 
-test("an output too long for one message is read all the same", { skip }, async () => {
+test("returns output that does not fit into one message", { skip }, async () => {
   const result = await gateway.run({ command: "head -c 900000 /dev/zero | tr '\\0' x; echo; echo last >&2" });
   assert.equal(result.stdout.length, 900_001);
   assert.equal(result.stderr, "last\n");
 });
 
-test("a command with a terminal answers with text", { skip }, async () => {
+test("a command with a terminal returns its output as text", { skip }, async () => {
   const result = await gateway.run({ command: "test -t 1 && echo on a terminal", pty: true });
   assert.deepEqual([result.exitCode, result.output], [0, "on a terminal\n"]);
 });
 
-test("a program that is not there says so, as the worker sees it", { skip }, async () => {
+test("reports CommandNotFound for a program that is missing on the worker", { skip }, async () => {
   const result = await gateway.run({ command: "no-such-program-here", args: [] });
   assert.deepEqual([result.status, result.error?.type], ["failed", "CommandNotFound"]);
 });
 
-test("many at once each run once", { skip }, async () => {
+test("each of many concurrent commands runs exactly once", { skip }, async () => {
   const results = await Promise.all(
     Array.from({ length: 40 }, (_, index) => gateway.run({ command: `echo ${index} >> many; echo ${index}` })),
   );
@@ -88,13 +88,13 @@ test("many at once each run once", { skip }, async () => {
   assert.equal(stdout, "0\n40\n");
 });
 
-test("what this machine's own fields ask for needs a fleet", { skip }, async () => {
+test("a gateway without a fleet rejects `host`", { skip }, async () => {
   const here = await fleet.home.open();
   const result = await here.run({ command: "true", host: "h1" });
   assert.deepEqual([result.status, result.error?.type], ["failed", "InvalidRequest"]);
 });
 
-test("its log goes into a folder of the workspace where it runs", { skip }, async () => {
+test("a log folder is created in the workspace on the worker", { skip }, async () => {
   const result = await gateway.run({ command: "echo logged", host: "h1" }, { logFolder: ".tmp/exec" });
   assert.equal(result.exitCode, 0, JSON.stringify(result.error));
   const { stdout } = await gateway.run({ command: `cat .tmp/exec/${result.id}.log`, host: "h1" });

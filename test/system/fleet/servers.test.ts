@@ -7,7 +7,7 @@ import { NatsServer, NO_NATS } from "../../fixtures/nats.ts";
 import { missing } from "../../fixtures/on-path.ts";
 import { until } from "../../fixtures/until.ts";
 
-test("a server keeps its streams and its port through kill -9", { skip: NO_NATS }, async () => {
+test("the NATS fixture keeps its streams and its port across kill -9", { skip: NO_NATS }, async () => {
   const server = await NatsServer.start();
   try {
     const client = await connect({ servers: server.url, reconnectTimeWait: 50 });
@@ -27,7 +27,7 @@ test("a server keeps its streams and its port through kill -9", { skip: NO_NATS 
 });
 
 const noTls = NO_NATS || missing("openssl");
-test("TLS with an authority of our own, and users by key", { skip: noTls }, async () => {
+test("the NATS fixture supports TLS with a private CA and nkey users", { skip: noTls }, async () => {
   const certificates = new Certificates();
   const user = nkeys.createUser();
   const config = `authorization { users: [ { nkey: ${user.getPublicKey()}, permissions: { publish: "a", subscribe: "_INBOX.>" } } ] }`;

@@ -20,7 +20,7 @@ before(async () => {
 
 after(() => fleet?.close());
 
-test("a background session is listed with its host, read by offset, waited for and told of", { skip }, async () => {
+test("a background session can be listed, read by offset and awaited, and sends a callback", { skip }, async () => {
   const session = await gateway.start({ command: "echo one; echo two; read -r; echo three", stdin: "open" });
   const { status, host, pid } = session.info();
   assert.deepEqual([status, host], ["running", "h1"]);
@@ -43,14 +43,14 @@ test("a background session is listed with its host, read by offset, waited for a
   );
 });
 
-test("a log is followed as it is written, to its end", { skip }, async () => {
+test("follows a log until the session ends", { skip }, async () => {
   const session = await gateway.start({ command: "for i in 1 2 3 4 5; do echo line $i; sleep 0.05; done; echo e >&2" });
   let text = "";
   for await (const chunk of session.follow()) text += Buffer.from(chunk.bytes).toString();
   assert.equal(text, "line 1\nline 2\nline 3\nline 4\nline 5\ne\n");
 });
 
-test("a log of many megabytes is read whole, with no more on its way than was asked for", { skip }, async () => {
+test("reads a log of several megabytes completely", { skip }, async () => {
   const session = await gateway.start({ command: "seq 1 1000000" });
   await session.wait();
   let bytes = 0;
@@ -58,7 +58,7 @@ test("a log of many megabytes is read whole, with no more on its way than was as
   assert.equal(bytes, 6_888_896);
 });
 
-test("a signal ends all of it, a deadline can be moved, usage is told", { skip }, async () => {
+test("kill ends the whole process tree, extend moves the deadline, and usage is reported", { skip }, async () => {
   const session = await gateway.start({ command: "sleep 1000 & sleep 1000" });
   await session.extend(600_000);
   await until("usage is known", () => session.usage().processes.length >= 2);
@@ -67,26 +67,26 @@ test("a signal ends all of it, a deadline can be moved, usage is told", { skip }
   await assert.rejects(session.kill(), { type: "AlreadyExited" });
 });
 
-test("a deadline holds where it runs", { skip }, async () => {
+test("the worker enforces the timeout", { skip }, async () => {
   const result = await gateway.run({ command: "sleep 60", timeoutMs: 300 });
   assert.deepEqual([result.status, result.timedOut], ["timed_out", true]);
 });
 
-test("a run that takes too long carries on in the background", { skip }, async () => {
+test("a run that exceeds yieldMs continues in the background", { skip }, async () => {
   const result = await gateway.run({ command: "echo begun; sleep 60" }, { yieldMs: 300 });
   assert.deepEqual([result.status, result.output], ["running", "begun\n"]);
   const session = gateway.session(result.id);
   assert.equal((await session.kill()).status, "killed");
 });
 
-test("aborting a run ends the command", { skip }, async () => {
+test("aborting a run kills the command", { skip }, async () => {
   const stop = new AbortController();
   const run = gateway.run({ command: "echo here; sleep 60" }, { signal: stop.signal });
   setTimeout(() => stop.abort(), 300);
   assert.equal((await run).status, "killed");
 });
 
-test("keys, the screen, waiting for a pattern and for input, and a picture", { skip }, async () => {
+test("a terminal session supports keys, screen, waitFor, resize, picture and recording", { skip }, async () => {
   const session = await gateway.start({ command: "bash --norc -i", pty: true, env: { PS1: "$ " } });
   assert.equal((await session.waitFor({ input: true, timeoutMs: 20_000 })).reason, "input");
   assert.deepEqual(session.info().pty, { columns: 120, rows: 30 });
@@ -107,26 +107,26 @@ test("keys, the screen, waiting for a pattern and for input, and a picture", { s
   assert.equal((await session.wait()).exitCode, 0);
 });
 
-test("what is typed is judged where it runs, too", { skip }, async () => {
+test("blocks terminal input that policy blocks", { skip }, async () => {
   const session = await gateway.start({ command: "bash --norc -i", pty: true });
   await session.waitFor({ input: true, timeoutMs: 20_000 });
   await assert.rejects(session.write("mkfs.ext4 /dev/sda1\n"), { type: "CommandBlocked" });
   await session.kill({ signal: "SIGKILL" });
 });
 
-test("removing a session forgets it", { skip }, async () => {
+test("a removed session is no longer found", { skip }, async () => {
   const { id } = await gateway.run({ command: "echo gone" });
   await gateway.session(id).remove();
   assert.throws(() => gateway.session(id), { type: "SessionNotFound" });
 });
 
-test("a log is read from its worker while the registry gives no answer", { skip }, async () => {
+test("reads a log from its worker while heartbeats cannot be read", { skip }, async () => {
   const other = await TestFleet.start();
   try {
     await other.worker("h1");
     const first = await other.open();
     const { id } = await first.run({ command: "echo still there" });
-    const again = await other.open(); // one that has no line of its own to that session
+    const again = await other.open(); // a gateway that is not attached to the session
     assert.equal((await again.session(id).logs()).text, "still there\n");
     const link = await openConnection({ servers: other.servers, as: "operator" }, "gateway");
     const manager = await link.js.jetstreamManager();
@@ -138,7 +138,7 @@ test("a log is read from its worker while the registry gives no answer", { skip 
   }
 });
 
-test("what a session has written by now is looked up anew, again and again", { skip }, async () => {
+test("the byte counts of a running session are refreshed repeatedly", { skip }, async () => {
   const session = await gateway.start({ command: "while read -r; do echo line; done", stdin: "open" });
   const written = () => session.info().streams.stdout?.bytes ?? 0;
   for (let lines = 1; lines <= 3; lines++) {

@@ -42,19 +42,19 @@ function refusal(given: unknown, what = WHAT, now = Date.now()): unknown {
   }
 }
 
-test("a statement of a trusted gateway is good for exactly its request, also after the way over the wire", () => {
+test("accepts the attestation of a trusted gateway for exactly its request, after a JSON round trip", () => {
   const { gateway: name, ...statement } = verifyAttestation(JSON.parse(JSON.stringify(made)), WHAT, worker);
   assert.equal(name, "office");
   assert.deepEqual(statement, made);
   assert.deepEqual(statement.approvers, ["ada", "grace"]);
 });
 
-test("without one it is refused", () => {
+test("rejects a job without an attestation", () => {
   assert.equal(refusal(null), "unsigned");
   assert.equal(refusal(undefined), "unsigned");
 });
 
-test("any difference of the request is found", () => {
+test("rejects an attestation when any field of the request differs", () => {
   const request = WHAT.request as Record<string, unknown>;
   const others: [string, unknown][] = [
     ["command", "/bin/rm"],
@@ -71,11 +71,11 @@ test("any difference of the request is found", () => {
   assert.equal(refusal(made, { ...WHAT, agent: "intruder" }), "other-request");
 });
 
-test("one session's statement is none for another session", () => {
+test("rejects the attestation of another session", () => {
   assert.equal(refusal(made, { ...WHAT, session: "0199-b" }), "other-session");
 });
 
-test("a change of the statement itself breaks its signature", () => {
+test("rejects an attestation whose fields were changed", () => {
   const changes: Partial<Attestation>[] = [
     { session: "0199-b" },
     { request: "0".repeat(64) },
@@ -89,21 +89,21 @@ test("a change of the statement itself breaks its signature", () => {
   for (const change of changes) assert.equal(refusal({ ...made, ...change }), "altered", Object.keys(change)[0]);
 });
 
-test("what is not a statement is refused, whatever it is", () => {
+test("rejects values that are not attestations as malformed", () => {
   const { signature: _, ...unsigned } = made;
   for (const given of ["yes", 1, [], {}, unsigned, { ...made, extra: 1 }, { ...made, version: 2 }]) {
     assert.equal(refusal(given), "malformed", JSON.stringify(given));
   }
 });
 
-test("it expires, and does not come from the future", () => {
+test("rejects attestations that have expired or were issued in the future", () => {
   assert.equal(refusal(made, WHAT, made.issuedMs + ATTESTATION_MS - 1), null);
   assert.equal(refusal(made, WHAT, made.issuedMs + ATTESTATION_MS), "expired");
   assert.equal(refusal(made, WHAT, made.issuedMs - 6 * 60_000), "ahead");
   assert.equal(refusal(made, WHAT, made.issuedMs - 4 * 60_000), null);
 });
 
-test("an unknown key is refused, and so is one that was taken back", () => {
+test("rejects an unknown key and a key that was removed", () => {
   const other = signingKey(join(folder, "other"));
   assert.notEqual(other.public, gateway.public);
   const statement = signApproval(other, WHAT, BY);
@@ -112,17 +112,17 @@ test("an unknown key is refused, and so is one that was taken back", () => {
   assert.equal(refusal(statement), null);
   worker.remove("lab");
   assert.equal(refusal(statement), "unknown-key");
-  // To name a trusted key does not help who does not have it.
+  // Naming a trusted key does not help without its private key.
   assert.equal(refusal({ ...statement, key: gateway.public }), "altered");
 });
 
-test("a signature the same key made for another purpose is none", () => {
+test("rejects a signature that the same key made for another purpose", () => {
   const { signature: _, ...body } = made;
   const elsewhere = sign(null, Buffer.from(canonicalJson(body)), gateway.private).toString("base64url");
   assert.equal(refusal({ ...made, signature: elsewhere }), "altered");
 });
 
-test("a gateway keeps its key, where only its owner reads it", () => {
+test("a gateway keeps its signing key in a file that only its owner can read", () => {
   const state = join(folder, "gateway");
   assert.equal(signingKey(state).public, gateway.public);
   assert.match(gateway.public, /^ed25519:[\w-]{43}$/);
@@ -131,7 +131,7 @@ test("a gateway keeps its key, where only its owner reads it", () => {
   assert.equal(statSync(join(state, "fleet")).mode & 0o777, 0o700);
 });
 
-test("a key of another kind is not used", () => {
+test("rejects a signing key that is not ed25519", () => {
   const state = join(folder, "rsa");
   signingKey(state);
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
@@ -139,7 +139,7 @@ test("a key of another kind is not used", () => {
   assert.throws(() => signingKey(state), /type rsa/);
 });
 
-test("only a key that is one gets on the list, under one name", () => {
+test("the list of trusted gateways accepts only valid keys, each under one name", () => {
   const list = new TrustedKeys(join(folder, "list"));
   assert.deepEqual(list.list(), []);
   const added = list.add("office", gateway.public, "ada");
@@ -150,7 +150,7 @@ test("only a key that is one gets on the list, under one name", () => {
   for (const bad of ["", "ed25519:", gateway.public.slice(0, -1), `${gateway.public}A`, `rsa${gateway.public}`]) {
     assert.throws(() => list.add("bad", bad, "ada"), /not the public key of a gateway/, bad);
   }
-  // The last letter carries two bits too many: they must be zero.
+  // The last base64 character has two surplus bits, which must be zero.
   const last = gateway.public.at(-1) ?? "";
   const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   assert.throws(() => parsePublicKey(gateway.public.slice(0, -1) + letters[letters.indexOf(last) + 1]));
@@ -158,7 +158,7 @@ test("only a key that is one gets on the list, under one name", () => {
   assert.throws(() => list.remove("office"), /No such trusted gateway/);
 });
 
-test("an unreadable list trusts nobody, aloud", () => {
+test("looking up a key in an unreadable list throws", () => {
   const list = new TrustedKeys(join(folder, "worker"));
   const file = join(folder, "worker", "fleet", "trusted.json");
   assert.equal(statSync(file).mode & 0o777, 0o600);

@@ -8,7 +8,7 @@ const kinds = (...frames: Uint8Array[]) => {
   return frames.map((frame) => reader.read(frame)?.kind ?? "part");
 };
 
-test("chunks come with what is said of them, and a value in parts as one", () => {
+test("decodes chunks with their head, and joins a value that was sent in parts", () => {
   const read = new FrameReader().read(chunk(0));
   assert.ok(read?.kind === "chunk");
   assert.deepEqual([read.head, Buffer.from(read.bytes).toString()], [{ stream: "stdout" }, "chunk 0"]);
@@ -18,7 +18,7 @@ test("chunks come with what is said of them, and a value in parts as one", () =>
   assert.deepEqual(frames, [null, null, { kind: "value", value }]);
 });
 
-test("a chunk that was lost on its way is missed, also the last one", () => {
+test("detects a lost chunk, including the last one", () => {
   assert.deepEqual(kinds(chunk(0), chunk(1), endFrame(2)), ["chunk", "chunk", "end"]);
   assert.deepEqual(kinds(chunk(0), chunk(2)), ["chunk", "gap"]);
   assert.deepEqual(kinds(chunk(1)), ["gap"]);

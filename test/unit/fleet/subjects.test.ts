@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { agentToken, sanitizeName, subjectsOf, validateName } from "../../../src/fleet/subjects.ts";
 
-test("an agent's name becomes one token, and no two become the same", () => {
+test("encodes each agent name as a single, unique subject token", () => {
   assert.equal(agentToken("builder"), "builder");
   assert.equal(agentToken("team/a.b"), "team=2Fa=2Eb");
   const names = ["a.b", "a=2Eb", "a b", "*", ">", "é", "a", "A", "a-b", "a_b", ""];
@@ -11,7 +11,7 @@ test("an agent's name becomes one token, and no two become the same", () => {
   for (const token of tokens) assert.match(token, /^[\w=-]*$/);
 });
 
-test("names of hosts and fleets are one token as they stand", () => {
+test("accepts only names that are a single subject token", () => {
   assert.equal(validateName("host", "web-1"), "web-1");
   for (const bad of ["", "a.b", "*", ">", "a b", "a".repeat(64), "é"]) {
     assert.throws(() => validateName("host", bad), /not a valid name for a host/);
@@ -20,7 +20,7 @@ test("names of hosts and fleets are one token as they stand", () => {
   assert.equal(sanitizeName(""), "unnamed");
 });
 
-test("what a work subject says is read back from it", () => {
+test("parses the place and the agent of a job subject", () => {
   const subjects = subjectsOf("main");
   for (const place of ["any", { host: "h1" }, { label: ["gpu", "yes"] }] as const) {
     const subject = subjects.work(place as never, "team/a");

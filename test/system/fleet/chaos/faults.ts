@@ -1,14 +1,14 @@
-/** What goes wrong, one thing after another, each for a while. */
+/** The faults that the chaos test injects one after another. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ChaosFixture } from "./fixture.ts";
 import type { Member } from "./member.ts";
 
 type Fault = (fixture: ChaosFixture, pick: <T>(items: readonly T[]) => T) => Promise<void>;
 
-/** A little over what a heartbeat may be late: long enough to be given up, and to come back after that. */
+/** Longer than the lifetime of a heartbeat, so that a worker is considered lost and then returns. */
 const LONG_MS = 14_000;
 const SHORT_MS = 1500;
-/** Between two faults. */
+/** The pause between two faults. */
 const PEACE_MS = 500;
 
 async function bounce(member: Member, downMs: number): Promise<void> {
@@ -34,22 +34,22 @@ export const FAULTS: Record<string, Fault> = {
     await server.start();
     await fixture.cluster.ready();
   },
-  "a worker cut off for a moment": (fixture, pick) => cutOff(pick(fixture.workers), SHORT_MS),
-  "a worker cut off for longer than is waited": (fixture, pick) => cutOff(pick(fixture.workers), LONG_MS),
-  "a gateway cut off": (fixture, pick) => cutOff(pick(fixture.gateways), 3 * SHORT_MS),
-  "a slow line": async (fixture, pick) => {
+  "short network partition of a worker": (fixture, pick) => cutOff(pick(fixture.workers), SHORT_MS),
+  "long network partition of a worker": (fixture, pick) => cutOff(pick(fixture.workers), LONG_MS),
+  "network partition of a gateway": (fixture, pick) => cutOff(pick(fixture.gateways), 3 * SHORT_MS),
+  "slow connection": async (fixture, pick) => {
     const { line } = pick([...fixture.workers, ...fixture.gateways]);
     line.slow();
     await sleep(4 * SHORT_MS);
     line.heal();
   },
-  "a worker that hangs and goes on, its work handed out again": async (fixture, pick) => {
+  "worker frozen until it is considered lost": async (fixture, pick) => {
     const worker = pick(fixture.workers);
     worker.freeze();
     await sleep(LONG_MS);
     worker.thaw();
   },
-  "a machine gone for good, and another in its place": async (fixture, pick) => {
+  "worker lost permanently and replaced": async (fixture, pick) => {
     if (fixture.workers.length < 2) return;
     await fixture.lose(pick(fixture.workers));
     const worker = await fixture.addWorker(`n${Date.now() % 1_000_000}`);
@@ -57,7 +57,7 @@ export const FAULTS: Record<string, Fault> = {
   },
 };
 
-/** One after the other, in an order of its own, until it is told to stop. What was broken is whole again at the end. */
+/** Injects the named faults in random order until `isOver` returns true. Each fault is repaired before the next one. */
 export async function breakThings(
   fixture: ChaosFixture,
   names: readonly string[],

@@ -1,4 +1,4 @@
-/** Three servers, workers and gateways, each a process of its own on a line of its own. */
+/** Three NATS servers, workers and gateways, each in its own process and with its own connection. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,16 +13,16 @@ import { Member } from "./member.ts";
 
 const ENTRY = fileURLToPath(new URL("../../../../bin/sallyport.js", import.meta.url));
 const GATEWAY = fileURLToPath(new URL("gateway-process.ts", import.meta.url));
-/** Everything may run: what is tried here is the way there. */
+/** Allows every command: the test is about delivery, not policy. */
 const POLICY = { scope: "anywhere", sandbox: "off", limits: { sessions: 10_000, startsPerMinute: 1_000_000 } } as const;
 
 export interface FixtureOptions {
   workers: number;
   gateways: number;
   slots: number;
-  /** Lines through network namespaces, where that can be had. */
+  /** Connects members through network namespaces where available. */
   namespaces: boolean;
-  /** What a gateway recorded and did not live to send is given up after this long. */
+  /** Sessions whose job was never published are abandoned after this time. */
   claimWithinMs: number;
 }
 
@@ -30,7 +30,7 @@ export class ChaosFixture {
   readonly folder = mkdtempSync(join(tmpdir(), "sallyport-chaos-"));
   readonly workers: Member[] = [];
   readonly gateways: Member[] = [];
-  /** Machines that are gone for good. */
+  /** Workers that were lost permanently. */
   readonly lost: Member[] = [];
   readonly isolated: boolean;
   readonly #options: FixtureOptions;
@@ -51,7 +51,7 @@ export class ChaosFixture {
 
   async open(): Promise<void> {
     const address = this.#bridge ? { address: this.#bridge.address } : {};
-    // Members must come over their own line, not over one that a server tells them of.
+    // Members must use their own connection, not addresses that a server advertises.
     this.#cluster = await NatsCluster.start(3, () => ({ ...address, advertise: false }));
     const { workers, gateways } = this.#options;
     for (let index = 1; index <= workers; index++) await this.addWorker(`w${index}`);
@@ -69,7 +69,7 @@ export class ChaosFixture {
     return join(this.folder, name, "workspaces");
   }
 
-  /** Every living process that a command, a keeper or a member of one member's started. */
+  /** Returns all running processes of a member: itself, its keepers and its commands. */
   processesOf(name: string): number[] {
     return withVariable(MARK, `${this.folder}/${name}`);
   }
@@ -81,13 +81,13 @@ export class ChaosFixture {
     return worker;
   }
 
-  /** The machine is gone, with everything that ran on it. It does not come back. */
+  /** Kills a worker permanently, together with everything that runs on it. */
   async lose(worker: Member): Promise<void> {
     this.workers.splice(this.workers.indexOf(worker), 1);
     this.lost.push(worker);
     await worker.kill();
     for (const zygote of zygotesOf(this.stateOf(worker.name))) process.kill(zygote, "SIGKILL");
-    await until("nothing of it is left", () => {
+    await until("no process of it is left", () => {
       const left = this.processesOf(worker.name);
       for (const pid of left) killed(pid);
       return left.length === 0;
@@ -120,7 +120,7 @@ export class ChaosFixture {
     const workspace = join(this.folder, "shop");
     mkdirSync(workspace, { recursive: true });
     const line = await this.#line();
-    // No files are kept between commands: they may run anywhere.
+    // Commands share no files, so they may run on any worker (`sticky: false`).
     const { claimWithinMs } = this.#options;
     const fleet = { servers: line.urls, as: name, workspace: "shop", sticky: false, claimWithinMs };
     const options = { state: this.stateOf(name), workspace, configuration: null, policy: POLICY, fleet };
@@ -165,6 +165,6 @@ function killed(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // gone already
+    // already exited
   }
 }

@@ -1,4 +1,6 @@
-/** A gateway of the fleet in a process of its own, to be killed. One JSON order a line on stdin, one answer each. */
+/**
+ * A gateway in its own process, so that it can be killed. Reads one JSON request per line on stdin and answers each.
+ */
 import { createInterface } from "node:readline";
 import { openGateway } from "../../../../src/gateway/open.ts";
 

@@ -1,25 +1,25 @@
-/** The line between a member and its servers, which can be cut and slowed down. */
+/** The network connection between a member and its servers, which can be interrupted and slowed down. */
 import { execFileSync } from "node:child_process";
 import type { AddressInfo } from "node:net";
 import { createServer, connect as dial, type Server, type Socket } from "node:net";
 import { IS_ROOT } from "../../../fixtures/as-user.ts";
 
 export interface Line {
-  /** Where the member finds the servers. */
+  /** The server URLs that the member uses. */
   readonly urls: string[];
-  /** Put before the member's command line. */
+  /** Prefix of the member's command line. */
   readonly within: string[];
-  /** Nothing gets through, and nobody is told: as when a cable is pulled. */
+  /** Drops all traffic without closing connections, like an unplugged cable. */
   cut(): void;
   heal(): void;
   slow(): void;
   close(): Promise<void>;
 }
 
-/** How much later each piece arrives on a slow line. */
+/** The delay of each chunk on a slow connection. */
 const DELAY_MS = 150;
 
-/** Through this process: works for everybody. What was on its way when it was cut arrives when it is whole again. */
+/** A TCP proxy in this process, which requires no privileges. Data in transit during a cut arrives after `heal`. */
 export class ProxyLine implements Line {
   readonly within: string[] = [];
   readonly urls: string[] = [];
@@ -56,7 +56,7 @@ export class ProxyLine implements Line {
 
   #open({ protocol, hostname, port }: URL): Promise<void> {
     const proxy = createServer((near) => {
-      // A dial into a cut line stays unanswered.
+      // While the line is cut, a new connection is accepted but transfers no data.
       const far = dial({ host: hostname, port: Number(port) });
       this.#join(near, far);
       this.#join(far, near);
@@ -85,9 +85,9 @@ export class ProxyLine implements Line {
   }
 }
 
-/** Why no line can be made of network namespaces here; false: it can. */
+/** Returns the reason why network namespaces are unavailable, or false. */
 export function noNamespaces(): string | false {
-  if (!IS_ROOT) return "network namespaces need root";
+  if (!IS_ROOT) return "network namespaces require root";
   try {
     ip("netns", "add", "sp-probe");
     ip("netns", "del", "sp-probe");
@@ -101,7 +101,7 @@ function ip(...args: string[]): void {
   execFileSync("ip", args, { stdio: "pipe" });
 }
 
-/** All namespaces hang on one bridge, and the servers listen at its address. */
+/** A bridge that connects all namespaces. The servers listen on its address. */
 export class Bridge {
   readonly address: string;
   readonly #name: string;
@@ -125,7 +125,7 @@ export class Bridge {
   }
 }
 
-/** A network namespace of its own: the kernel drops what is sent while the link is down. */
+/** A separate network namespace. The kernel drops packets while its link is down. */
 export class NamespaceLine implements Line {
   readonly urls: string[];
   readonly within: string[];
@@ -160,7 +160,7 @@ export class NamespaceLine implements Line {
     ip("netns", "del", this.#name);
   }
 
-  /** Late where the kernel can do that, else thin. */
+  /** Adds latency, or limits the bandwidth if the kernel has no netem. */
   #shape(action: "add" | "del"): void {
     const ways = [
       ["netem", "delay", `${DELAY_MS}ms`, "20ms"],
@@ -171,7 +171,7 @@ export class NamespaceLine implements Line {
         execFileSync("tc", ["qdisc", action, "dev", this.#name, "root", ...way], { stdio: "pipe" });
         return;
       } catch {
-        // this kernel has no such discipline, or there is none to be taken away
+        // The kernel lacks this queueing discipline, or none is installed.
       }
     }
   }

@@ -1,4 +1,4 @@
-/** Commands that leave a trace where they run, and what each must have written. */
+/** Commands that leave a trace on the host where they run, with their expected output. */
 import { randomInt } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ export interface Sent {
   token: string;
   lines: number;
   background: boolean;
-  /** What came back: the session's id; null: nothing, or an error. */
+  /** The id of the session; null when the gateway returned an error or no response. */
   id: string | null;
   error: string | null;
 }
@@ -20,7 +20,7 @@ export function newCommand(index: number): Sent {
   return { token, lines: 5 + (index % 40), background: index % 5 < 3, id: null, error: null };
 }
 
-/** It appends its token to a file of its host before anything else, and writes lines that can be told from any other's. */
+/** Returns a command that first appends its token to a file on its host, then prints lines that contain the token. */
 export function requestOf({ token, lines }: Sent, index: number): object {
   const nap = index % 50 === 0 ? 2 : index % 7 === 0 ? 0.2 : 0;
   const sleeping = nap > 0 ? `sleep ${nap}; ` : "";
@@ -36,7 +36,7 @@ export function tokenIn(command: string): string | null {
   return /echo (t\d+-\d+) >>/.exec(command)?.[1] ?? null;
 }
 
-/** How often each token was run, over all hosts. */
+/** Counts the executions of each token over all hosts. */
 export function traces(folders: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const folder of folders) {
@@ -50,7 +50,7 @@ export function traces(folders: readonly string[]): Map<string, number> {
   return counts;
 }
 
-/** Sends one after the other through whichever gateways are up, so many at a time, as long as there are more. */
+/** Sends commands through the gateways that are up, `atOnce` at a time, until `more` returns null. */
 export async function sendAll(more: () => Sent | null, gateways: Member[], atOnce: number): Promise<Sent[]> {
   const sent: Sent[] = [];
   const one = async (lane: number) => {
@@ -67,7 +67,7 @@ export async function sendAll(more: () => Sent | null, gateways: Member[], atOnc
       try {
         command.id = await gateway.ask<string>({ call, request: requestOf(command, index) });
       } catch (error) {
-        command.error = (error as Error).message; // never sent twice: whether it ran is found out afterwards
+        command.error = (error as Error).message; // not sent again: reconcile() determines whether it ran
       }
     }
   };

@@ -1,4 +1,4 @@
-/** A process of the fleet that is killed and started again: a worker, or a gateway with its orders. */
+/** A process of the fleet that can be killed and restarted: a worker, or a gateway that accepts requests on stdin. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { isRunning } from "../../../fixtures/processes.ts";
@@ -8,7 +8,7 @@ import type { Line } from "./line.ts";
 export interface MemberOptions {
   name: string;
   line: Line;
-  /** What is run, with the servers' addresses put in. */
+  /** Returns the command line for the given server URLs. */
   argv: (urls: string[]) => string[];
   env: NodeJS.ProcessEnv;
 }
@@ -40,7 +40,7 @@ export class Member {
     return this.#child?.pid ?? null;
   }
 
-  /** The end of what it complained about. */
+  /** The end of its stderr. */
   get complaints(): string {
     return this.#said.slice(-4000);
   }
@@ -67,7 +67,7 @@ export class Member {
   }
 
   async started(): Promise<void> {
-    // As whoever looks after it would: one that gives up is started again.
+    // A process that exits is started again, as a service manager would do.
     const look = () => {
       this.start();
       return this.isUp;
@@ -77,7 +77,7 @@ export class Member {
     });
   }
 
-  /** Kill -9; what it started lives on. Those who wait for its answers are told that there will be none. */
+  /** Sends SIGKILL. Its child processes keep running, and pending requests are rejected. */
   async kill(): Promise<void> {
     const pid = this.pid;
     if (pid === null) return;
@@ -106,7 +106,7 @@ export class Member {
     clearTimeout(late);
   }
 
-  /** Rejects with "gone" when it dies before it answers. */
+  /** Sends a request to the gateway. Rejects with "gone" when the process exits before it responds. */
   ask<T>(order: object): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (!this.isUp) return reject(new Error("gone"));

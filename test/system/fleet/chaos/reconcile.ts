@@ -1,4 +1,4 @@
-/** Afterwards: what was reported against what really happened. */
+/** Compares the reported outcome of each command with what actually ran. */
 import { jetstreamManager } from "@nats-io/jetstream";
 import { Kvm } from "@nats-io/kv";
 import { connect } from "@nats-io/transport-node";
@@ -24,22 +24,22 @@ interface Row {
 
 export interface Account {
   sent: number;
-  /** By what the gateways report of each. */
+  /** The number of sessions by status, as reported by the gateways. */
   statuses: Record<string, number>;
-  /** Why those that did not complete did not. */
+  /** The number of sessions by error message. */
   reasons: Record<string, number>;
-  /** Sent, but the gateway died before it was recorded: never ran, and nobody claims it did. */
+  /** Commands whose gateway was killed before it recorded them. They must not have run. */
   neverRecorded: number;
   outputsRead: number;
-  /** Of machines that were lost before they had put their logs by. */
+  /** Sessions of workers that were lost before their logs were archived. */
   outputsLost: number;
   exitsInStream: number;
   callbacks: number;
-  /** Empty, or the promise is broken. */
+  /** Violations of the guarantees. The test passes only when it is empty. */
   wrong: string[];
 }
 
-/** Until every session has an end by its gateway's own records. */
+/** Waits until every session has ended according to its gateway. */
 export async function settled(fixture: ChaosFixture, limitMs: number): Promise<void> {
   await until(
     "every session has ended",
@@ -80,7 +80,7 @@ export async function reconcile(fixture: ChaosFixture, commands: Sent[], hosts: 
       recorded.add(command.token);
       account.statuses[row.status] = (account.statuses[row.status] ?? 0) + 1;
       if (row.why !== null) account.reasons[row.why] = (account.reasons[row.why] ?? 0) + 1;
-      judge(row, command, ran.get(command.token) ?? 0, account);
+      checkRow(row, command, ran.get(command.token) ?? 0, account);
       if (row.status === "completed") {
         reading.push(checkOutput(fixture, gateway, row, command, account));
         if (reading.length === READ_AT_ONCE) await Promise.all(reading.splice(0));
@@ -113,7 +113,7 @@ async function checkOutput(
 ): Promise<void> {
   const host = row.host ?? (await registeredHost(fixture, row.id));
   const isLost = fixture.lost.some(({ name }) => name === host);
-  // Each is waited for in vain: a few are enough to see that the answer is right.
+  // Each of these reads waits for a timeout, so only a few are checked.
   if (isLost && account.outputsLost >= MOST_IN_VAIN) {
     account.outputsLost++;
     return;
@@ -130,7 +130,7 @@ async function checkOutput(
   }
 }
 
-/** Asks again as the answer says: a busy machine may be silent for a moment. */
+/** Reads the output, and retries when the error says so: a busy worker may respond late. */
 async function outputFrom(gateway: Member, id: string, tries: number): Promise<string> {
   try {
     return await gateway.ask<string>({ call: "output", id });
@@ -151,13 +151,13 @@ async function registeredHost(fixture: ChaosFixture, id: string): Promise<string
   }
 }
 
-function judge({ id, status, exitCode }: Row, { token }: Sent, times: number, { wrong }: Account): void {
+function checkRow({ id, status, exitCode }: Row, { token }: Sent, times: number, { wrong }: Account): void {
   const say = (what: string) => wrong.push(`${token} ${id}: ${what}`);
   if (times > 1) say(`ran ${times} times, reported ${status}`);
   if (status === "completed" && times !== 1) say(`reported completed, ran ${times} times`);
   if (status === "completed" && exitCode !== 0) say(`exit code ${exitCode}`);
   if (status === "running") say("has no end");
-  // "lost" may or may not have run; "failed" says that it did not.
+  // A "lost" command may have run. A "failed" one must not have.
   if (status === "failed" && times !== 0) say("reported failed, but it ran");
   if (!["completed", "lost", "failed", "running"].includes(status)) say(`reported ${status}`);
 }
@@ -173,11 +173,10 @@ async function checkExits(fixture: ChaosFixture, background: Set<string>, accoun
       seen.set(id, (seen.get(id) ?? 0) + count);
     }
     account.exitsInStream = state.messages;
-    for (const [id, count] of seen)
-      if (count !== 1) account.wrong.push(`${id} is in the stream of exits ${count} times`);
-    for (const id of background) if (!seen.has(id)) account.wrong.push(`${id} is not in the stream of exits`);
+    for (const [id, count] of seen) if (count !== 1) account.wrong.push(`${id} is in the exit stream ${count} times`);
+    for (const id of background) if (!seen.has(id)) account.wrong.push(`${id} is not in the exit stream`);
     for (const id of seen.keys())
-      if (!background.has(id)) account.wrong.push(`${id} is in the stream of exits, but nobody knows it`);
+      if (!background.has(id)) account.wrong.push(`${id} is in the exit stream, but no gateway has recorded it`);
   } finally {
     await connection.close();
   }
