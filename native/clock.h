@@ -6,7 +6,7 @@
 
 #define NEVER INT64_MAX
 
-/* Deadlines use the monotonic clock: nobody can set it. */
+/* Deadlines use the monotonic clock, which does not jump when the system time is set. */
 static inline int64_t monotonic_us(void)
 {
 	struct timespec now;

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-/* Closes FD, unless it is -1, and returns RESULT. Keeps errno. */
+/* Closes FD, unless it is -1, and returns RESULT. Preserves errno. */
 static inline int close_keep_errno(int fd, int result)
 {
 	int error = errno;

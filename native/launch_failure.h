@@ -1,8 +1,8 @@
 #ifndef SALLYPORT_LAUNCH_FAILURE_H
 #define SALLYPORT_LAUNCH_FAILURE_H
 
-/* The step of a launch that failed, by name, and its errno. The gateway tells "not found", "permission denied" and "too
- * many processes" apart by them. */
+/* The name of the launch step that failed, and its errno. The gateway uses them to distinguish "not found", "permission
+ * denied" and "too many processes". */
 struct launch_failure {
 	const char *step;
 	int error;

@@ -16,8 +16,8 @@
 #define OLD_NAME "keeper.log.1"
 #define LINE_MAX_BYTES 512u
 #define SECOND_US 1000000
-/* Of one level and of all keepers together. Commands can cause some lines: a flood of those must neither push out what
- * was logged before nor keep errors from being logged. `debug` has no limit. */
+/* Rate limit per level, shared by all keepers. Commands can cause some lines, and a flood of them must neither displace
+ * earlier lines nor suppress errors. `debug` has no limit. */
 #ifndef LOG_LINES_PER_WINDOW
 #define LOG_LINES_PER_WINDOW 600u
 #define LOG_WINDOW_US (60 * SECOND_US)
@@ -27,15 +27,15 @@ static const char *const names[] = {"error", "warn", "info", "debug"};
 
 /* Shared by the zygote and all of its keepers. */
 struct shared {
-	int64_t window_us; /* the time from which LINES are counted */
+	int64_t window_us; /* start of the window in which LINES are counted */
 	unsigned lines[LOG_LEVEL_DEBUG], lost;
-	uint32_t conditions; /* that were met before */
+	uint32_t conditions; /* bit set of conditions that have occurred */
 };
 
 static struct shared alone, *shared = &alone;
 static int state_fd = -1, fd = -1;
 static enum log_level most = LOG_LEVEL_WARN;
-static pid_t owner; /* 0: nothing is logged */
+static pid_t owner; /* the process that may log, or 0 when logging is disabled */
 
 enum log_level log_level_of(const char *text)
 {
@@ -66,7 +66,7 @@ static void reopen(void)
 	fd = fresh;
 }
 
-/* Whether FD is still the file of that name: another process may have rotated it. */
+/* Reports whether FD still refers to the file of that name. Another process may have rotated it. */
 static bool is_current(void)
 {
 	struct stat ours, named;
@@ -74,8 +74,8 @@ static bool is_current(void)
 	       ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
 }
 
-/* One process rotates at a time: it holds a lock on the file, and others do not wait for it. Record locks belong to a
- * process, so they also exclude keepers that inherited the same descriptor. */
+/* Renames a full log and opens a new one. A lock on the file lets one process rotate at a time; the others do not wait.
+ * Record locks belong to a process, so they also exclude keepers that inherited the same descriptor. */
 static void rotate(void)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -94,8 +94,8 @@ static bool fits(size_t length)
 	return fd >= 0 && fstat(fd, &status) == 0 && (uint64_t)status.st_size + length <= LOG_MAX;
 }
 
-/* One call: lines of several processes do not mix. Processes that write in the same moment exceed LOG_MAX by a line each at
- * most. */
+/* Writes a line in a single call, so that lines of several processes do not mix. Processes that write at the same time
+ * exceed LOG_MAX by at most one line each. */
 static bool append(const char *text, size_t length)
 {
 	if (!is_current())
@@ -107,14 +107,15 @@ static bool append(const char *text, size_t length)
 
 /* ---- lines ---- */
 
-/* Not gmtime_r, which may read files and allocate. From the number of days since 1970, by eras of 400 years. */
+/* Formats a time as ISO 8601 in UTC. gmtime_r is not used because it may read files and allocate memory. The date is
+ * computed from the number of days since 1970, in eras of 400 years. */
 static size_t format_time(char *text, size_t room, int64_t us)
 {
 	int64_t days = us / SECOND_US / 86400 + 719468, second = us / SECOND_US % 86400;
 	int64_t era = days / 146097, day = days % 146097;
 	int64_t year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
 	day -= 365 * year + year / 4 - year / 100;
-	int64_t month = (5 * day + 2) / 153; /* 0: March */
+	int64_t month = (5 * day + 2) / 153; /* 0 is March */
 	day -= (153 * month + 2) / 5 - 1;
 	month = month < 10 ? month + 3 : month - 9;
 	year += 400 * era + (month <= 2);
@@ -123,7 +124,7 @@ static size_t format_time(char *text, size_t room, int64_t us)
 	return n > 0 && (size_t)n < room ? (size_t)n : 0;
 }
 
-/* One line, without control characters, cut to LINE_MAX_BYTES. */
+/* Formats and writes one line. Control characters are replaced, and the line is truncated to LINE_MAX_BYTES. */
 static bool write_line(enum log_level level, const char *component, const char *format, va_list arguments)
 {
 	char text[LINE_MAX_BYTES];
@@ -164,7 +165,7 @@ static bool within_rate(enum log_level level)
 
 void log_line(enum log_level level, const char *component, const char *format, ...)
 {
-	/* A child that has not become its command yet shares these variables, but not this process id. */
+	/* A child that has not called exec yet shares these variables, but has another pid. */
 	if (level > most || owner == 0 || getpid() != owner)
 		return;
 	int error = errno;
@@ -173,7 +174,7 @@ void log_line(enum log_level level, const char *component, const char *format, .
 		unsigned lost = __atomic_exchange_n(&shared->lost, 0, __ATOMIC_RELAXED);
 		va_list arguments;
 		if (lost > 0)
-			write_text(LOG_LEVEL_WARN, "log", "%u lines were not logged", lost);
+			write_text(LOG_LEVEL_WARN, "log", "dropped %u lines", lost);
 		va_start(arguments, format);
 		written = write_line(level, component, format, arguments);
 		va_end(arguments);

@@ -109,7 +109,8 @@ static void move_to(struct cursor *cursor, unsigned column, unsigned row)
 	cursor->pending_wrap = false;
 }
 
-/* COUNT characters of WIDTH columns each, in constant time: a sequence of eight bytes may repeat a character 65535 times. */
+/* COUNT characters of WIDTH columns each, in constant time: a sequence of eight bytes may repeat a character 65535
+ * times. */
 static void print(struct cursor *cursor, unsigned width, unsigned count)
 {
 	width = min(width, cursor->columns);

@@ -34,7 +34,7 @@ static uint32_t frame_length(const struct channel *channel)
 	return in[0] | (uint32_t)in[1] << 8 | (uint32_t)in[2] << 16 | (uint32_t)in[3] << 24;
 }
 
-/* The size of the frame at the head of the buffer, with its header; 0: it exceeds the limit. */
+/* Returns the size of the first frame in the buffer including its header, or 0 if its length is invalid. */
 static size_t frame_size(const struct channel *channel)
 {
 	if (channel->in_used < FRAME_HEADER)
@@ -53,7 +53,7 @@ static bool reserve_input(struct channel *channel)
 		return false;
 	}
 	if (size < channel->in_used + 1)
-		size = channel->in_used + 1; /* the next frame has begun to arrive */
+		size = channel->in_used + 1; /* part of the next frame has arrived */
 	if (size <= channel->in_room)
 		return true;
 	size_t room = (size + IN_STEP - 1) / IN_STEP * IN_STEP;
@@ -153,7 +153,7 @@ static void append(struct channel *channel, const char *text, size_t length)
 	if (!channel->out)
 		channel->out = malloc(OUT_MAX);
 	if (!channel->out || channel->out_used + length > OUT_MAX) {
-		log_info("channel", "closed a connection: its client does not read");
+		log_info("channel", "closed a connection: the client does not read its messages");
 		channel_close(channel);
 		return;
 	}
@@ -165,7 +165,7 @@ void channel_defer(struct channel *channel, const char *text, size_t length)
 {
 	if (channel->fd < 0)
 		return;
-	/* Text that is already there could not be sent, or is deferred itself. */
+	/* Earlier text in the buffer could not be sent yet, or is deferred as well. */
 	channel->deferred = channel->deferred || channel->out_used == 0;
 	append(channel, text, length);
 }

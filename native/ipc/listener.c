@@ -14,7 +14,7 @@
 
 #include "log.h"
 
-/* ---- rejecting confined commands ---- */
+/* ---- rejecting sandboxed commands ---- */
 
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77
@@ -22,7 +22,7 @@
 #define MAX_GENERATIONS 256
 #define KEEPER_COMM "keeper"
 
-/* What a process cannot remove again. */
+/* Restrictions that a process cannot remove once they are set. */
 struct restrictions {
 	long filters, no_new_privileges;
 };
@@ -54,19 +54,19 @@ static bool read_restrictions(pid_t pid, struct restrictions *restrictions)
 	char text[4096];
 	if (!read_proc(pid, "status", text, sizeof text))
 		return false;
-	/* The process name comes first and may contain anything but a newline. */
+	/* The first line is the process name, which may contain anything but a newline. It is skipped. */
 	const char *rest = strchr(text, '\n');
 	*restrictions = (struct restrictions){0};
 	if (!rest)
 		return false;
 	restrictions->filters = status_field(rest, "\nSeccomp_filters:\t");
-	if (restrictions->filters == 0) /* older kernels do not report the number */
+	if (restrictions->filters == 0) /* older kernels report only the mode */
 		restrictions->filters = status_field(rest, "\nSeccomp:\t") == 2;
 	restrictions->no_new_privileges = status_field(rest, "\nNoNewPrivs:\t");
 	return true;
 }
 
-/* Whether an ancestor is a keeper. Also true when the ancestors cannot be followed to the end. */
+/* Reports whether an ancestor is a keeper. Also true when the ancestors cannot be determined. */
 static bool descends_from_keeper(pid_t pid)
 {
 	for (unsigned generation = 0; generation < MAX_GENERATIONS; generation++) {
@@ -87,7 +87,7 @@ static bool descends_from_keeper(pid_t pid)
 	return true;
 }
 
-/* A pidfd of the peer itself, so that a reused pid cannot be mistaken for it; -1: none. */
+/* Returns a pidfd of the peer, by which a reused pid is detected, or -1 if the kernel does not support it. */
 static int open_peer_pidfd(int socket)
 {
 	int pidfd = -1;
@@ -110,7 +110,7 @@ static bool peer_is_confined(int socket, pid_t pid)
 	bool confined = !read_restrictions(pid, &peer) ||
 			((peer.filters > own.filters || peer.no_new_privileges > own.no_new_privileges) &&
 			 descends_from_keeper(pid));
-	/* A peer that exited during the check may have been replaced under its pid. It would not read the answer
+	/* If the peer exited during the check, another process may have its pid. The peer would not read a reply
 	 * anyway. */
 	if (pidfd >= 0) {
 		confined = confined || has_exited(pidfd);
@@ -125,7 +125,7 @@ int listener_open(int dirfd, const char *name, int backlog)
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -1;
-	/* A socket address has 107 bytes; the descriptor makes any directory reachable. */
+	/* A socket path is limited to 107 bytes. Going through the descriptor works for a directory of any length. */
 	snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", dirfd, name);
 	mode_t before = umask(0077);
 	unlinkat(dirfd, name, 0);
@@ -150,7 +150,7 @@ int listener_accept(int listener)
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && (peer.uid == geteuid() || peer.uid == 0) &&
 	    !peer_is_confined(fd, peer.pid))
 		return fd;
-	log_warn("listener", "rejected process %d of user %u: of another user, confined, or gone already",
+	log_warn("listener", "rejected process %d of user %u: another user, a sandboxed command, or already exited",
 		 (int)peer.pid, (unsigned)peer.uid);
 	close(fd);
 	errno = EACCES;

@@ -7,8 +7,8 @@
 
 #include "io/open_beneath.h"
 
-/* The payload is a sequence of fields: u16 tag, u32 length, bytes. A string includes its NUL; a list is a sequence of
- * strings. */
+/* The payload is a sequence of fields, each with a u16 tag, a u32 length and its bytes. A string includes its
+ * terminating NUL. A list is a sequence of strings. */
 enum tag {
 	TAG_ID = 1,
 	TAG_TITLE = 2,
@@ -46,8 +46,8 @@ static uint64_t read_le(const char *bytes, size_t length)
 	return value;
 }
 
-/* Exactly one NUL, at the end: with a second one the command would differ from the one that was analysed (invariant
- * 2). */
+/* Reports whether the field has exactly one NUL, at its end. With an embedded NUL the command would differ from the one
+ * that was analysed (invariant 2). */
 static bool is_string(const char *bytes, size_t length)
 {
 	return length > 0 && memchr(bytes, '\0', length) == bytes + length - 1;
@@ -71,8 +71,8 @@ static char **fill_vector(char **slot, char *bytes, size_t count)
 	return slot;
 }
 
-/* The id names a directory below sessions/. Only the characters of a UUID are allowed, so it cannot escape (invariant
- * 7). */
+/* Reports whether TEXT is a valid id. The id is the name of a directory below sessions/, so only the characters of a
+ * UUID are allowed (invariant 7). */
 static bool is_id(const char *text)
 {
 	size_t length = strspn(text, "0123456789abcdef-");
@@ -87,7 +87,7 @@ struct list {
 static const char *parse_string(const char **slot, const char *bytes, size_t length)
 {
 	if (!is_string(bytes, length))
-		return "a text field is not one text";
+		return "a string field is not a single string";
 	*slot = bytes;
 	return NULL;
 }
@@ -95,20 +95,20 @@ static const char *parse_string(const char **slot, const char *bytes, size_t len
 static const char *parse_list(struct list *slot, char *bytes, size_t length)
 {
 	if (length > 0 && bytes[length - 1] != '\0')
-		return "a list field does not end with a text";
+		return "a list field does not end with NUL";
 	slot->bytes = bytes;
 	slot->length = length;
 	return NULL;
 }
 
-/* u16 columns, u16 rows. */
+/* Parses a terminal size: u16 columns, u16 rows. */
 static const char *parse_terminal_size(struct request *r, const char *bytes, size_t length)
 {
 	if (length != 4)
-		return "a terminal's size is not two numbers";
+		return "the terminal size does not have 4 bytes";
 	r->columns = (uint16_t)read_le(bytes, 2);
 	r->rows = (uint16_t)read_le(bytes + 2, 2);
-	return r->columns && r->rows ? NULL : "a terminal without a size";
+	return r->columns && r->rows ? NULL : "the terminal size is 0";
 }
 
 static const char *parse_field(struct request *r, struct list *argv, struct list *env, unsigned tag, char *bytes,
@@ -147,7 +147,7 @@ static const char *parse_field(struct request *r, struct list *argv, struct list
 	default:
 		if (tag >= SPEC_TAG_FIRST && tag <= SPEC_TAG_LAST)
 			return sandbox_spec_parse_field(&r->sandbox, tag, bytes, length);
-		return "an unknown field"; /* it could be a restriction */
+		return "unknown field"; /* not ignored, because it could be a restriction */
 	}
 }
 
@@ -156,23 +156,23 @@ static const char *check(const struct request *r)
 	const int64_t longest = INT64_MAX / 4000000;
 	const uint64_t most_of_anything = 1ull << 60, most_processors = 1 << 20;
 	if (!r->id || !is_id(r->id))
-		return "no valid id";
+		return "missing or invalid id";
 	if (!r->file || r->file[0] == '\0')
-		return "no file to run";
+		return "missing file";
 	if (!r->cwd || r->cwd[0] != '/')
-		return "no absolute working directory";
+		return "the working directory is not an absolute path";
 	if (r->root && (r->root[0] != '/' || !path_is_beneath(r->root, r->cwd)))
-		return "a working directory outside its root";
+		return "the working directory is outside the root";
 	if (r->root && r->log_path && !path_is_beneath(r->root, r->log_path))
-		return "a log outside its root";
+		return "the log file is outside the root";
 	if (r->stdin_mode > STDIN_OPEN || r->capture > CAPTURE_MERGED)
-		return "an unknown mode";
+		return "unknown stdin or capture mode";
 	if (r->columns && (r->stdin_mode != STDIN_OPEN || r->capture != CAPTURE_MERGED))
-		return "a terminal with another stdin or another output";
+		return "a terminal requires open stdin and merged output";
 	if (r->timeout_ms < 0 || r->timeout_ms > longest || r->grace_ms < 0 || r->grace_ms > longest)
-		return "a time out of range";
+		return "a duration is out of range";
 	if (r->processes > most_of_anything || r->memory > most_of_anything || r->cpu_milli > most_processors * 1000)
-		return "a limit out of range";
+		return "a limit is out of range";
 	return sandbox_spec_check(&r->sandbox);
 }
 
@@ -186,7 +186,7 @@ const char *request_parse(struct request *request, char *payload, size_t length)
 	size_t at = 0;
 	while (at < length) {
 		if (length - at < 6)
-			return "a field is cut short";
+			return "a field header is truncated";
 		unsigned tag = (unsigned)read_le(payload + at, 2);
 		size_t size = (size_t)read_le(payload + at + 2, 4);
 		at += 6;
@@ -201,8 +201,8 @@ const char *request_parse(struct request *request, char *payload, size_t length)
 	size_t argc = count_strings(argv.bytes, argv.length);
 	size_t envc = count_strings(env.bytes, env.length);
 	if (argc == 0)
-		return "no arguments";
-	/* The slot before argv stays free: a script without #! runs as /bin/sh FILE ARGS. */
+		return "missing arguments";
+	/* The slot before argv stays free, because a script without #! runs as /bin/sh FILE ARGS. */
 	request->vectors = malloc((argc + envc + 3) * sizeof(char *));
 	if (!request->vectors)
 		return "out of memory";

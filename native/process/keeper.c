@@ -19,11 +19,13 @@
 #include "sandbox/sandbox_cache.h"
 #include "session/session.h"
 
-/* A keeper has one session at a time. An idle keeper never touches these pages. */
+/* The current session; a keeper has one at a time. The pages are not touched, and so not allocated, while it is idle.
+ * */
 static struct session session;
 
-/* SIGHUP means that the zygote has exited. It kills an idle keeper; a busy one notes it and finishes its command. While
- * it is idle the kernel reaps its children. */
+/* Blocks or unblocks the signals that a session reads from its signalfd. SIGHUP means that the zygote has exited: it
+ * kills an idle keeper, while a busy one first finishes its command. The kernel reaps the children of an idle keeper.
+ * */
 static void mask_signals(int how)
 {
 	sigset_t set;
@@ -34,7 +36,7 @@ static void mask_signals(int how)
 	sigaddset(&set, SIGHUP);
 	sigprocmask(how, &set, NULL);
 	if (how == SIG_UNBLOCK)
-		ns_init_pids_reap(); /* those that exited before that */
+		ns_init_pids_reap(); /* reap inits that exited before SIGCHLD was ignored */
 }
 
 static int open_signals(void)
@@ -56,14 +58,14 @@ static bool is_idle(const struct channel *channel)
 static void serve_run(struct keeper_env *env, struct channel *channel, struct frame *frame)
 {
 	struct request request;
-	/* The request's strings point into the frame, which must stay until the command has ended. */
+	/* The strings of the request point into the frame, which must stay allocated until the command has ended. */
 	char *buffer = channel_detach_frame(channel, frame);
 	if (!buffer)
 		return;
 	mask_signals(SIG_BLOCK);
 	const char *error = request_parse(&request, frame->payload, frame->length);
 	if (error) {
-		log_warn("keeper", "refused a request: %s", error);
+		log_warn("keeper", "rejected a request: %s", error);
 		channel_print(channel, "{\"ev\":\"refused\",\"why\":\"%s\"}\n", error);
 	} else {
 		session_run(&session, env, channel, &request);
@@ -76,15 +78,15 @@ static void serve_run(struct keeper_env *env, struct channel *channel, struct fr
 	mask_signals(SIG_UNBLOCK);
 }
 
-/* Serves one connection until it is closed. Commands run one after the other in the same keeper: forking one for each
- * would cost more than most commands. */
+/* Serves one connection until it is closed. The keeper runs its commands one after another, because forking a keeper
+ * for each command would cost more than most commands do. */
 static void serve_connection(struct keeper_env *env, struct channel *channel)
 {
 	struct frame frame;
 	control_send_hello(channel, "");
 	while (channel->fd >= 0 && *env->listener >= 0) {
 		if (!channel_peek_frame(channel, &frame)) {
-			/* A peer that did not read may still have the end of its last command to receive. */
+			/* Messages of the last command may still be queued for a peer that reads slowly. */
 			short events = (short)(POLLIN | (channel->out_used ? POLLOUT : 0));
 			struct pollfd peer = {.fd = channel->fd, .events = events};
 			poll(&peer, 1, -1);

@@ -11,14 +11,14 @@
 #define KEEPER_BUILD "dev"
 #endif
 
-/* The main loop of one keeper: accepts a connection, runs its commands one after the other, accepts the next. Writes a
- * byte to WAKE_FD when too few keepers are idle. Never returns. */
+/* Runs the main loop of a keeper: accepts a connection, runs its commands one after another, and accepts the next one.
+ * Writes a byte to WAKE_FD when too few keepers are idle. */
 __attribute__((noreturn)) void keeper_main(struct keeper_pool *pool, struct keeper_slot *slot, int listener,
 					   int sessions_fd, int wake_fd, pid_t zygote,
 					   const struct cgroup_host *cgroups);
 
-/* `keeper serve STATE`: the zygote. Reads its own cgroups from SELF: /proc/self, or a directory made by a test. Returns
- * an exit code. */
+/* Runs the zygote (`keeper serve STATE`) and returns its exit code. SELF is the directory from which it reads its own
+ * cgroups: /proc/self, or a directory created by a test. */
 int zygote_serve(const char *state, const char *self, const char *log_level);
 
 #endif

@@ -6,22 +6,22 @@
 #include <sys/types.h>
 
 #define MAX_KEEPERS 16384
-#define MIN_IDLE_KEEPERS 4 /* the zygote forks that many before they are needed */
+#define MIN_IDLE_KEEPERS 4 /* number of keepers that the zygote forks in advance */
 #define MAX_IDLE_KEEPERS 16
 
 enum keeper_state { KEEPER_NONE, KEEPER_IDLE, KEEPER_BUSY };
 
-/* A keeper writes the state of its own slot. The zygote writes a slot only when no keeper has it: before the fork and
- * after the wait. */
+/* The slot of one keeper, which writes its own state. The zygote writes a slot only while no keeper uses it: before the
+ * fork and after the wait. */
 struct keeper_slot {
 	_Atomic pid_t pid;
 	_Atomic int state; /* enum keeper_state */
 };
 
-/* Which keepers exist and what they do, in memory that the zygote shares with all of them. There is no counter of idle
- * keepers: a SIGKILL between the updates of a slot and of a counter would leave the counter wrong for good. */
+/* The keepers and their states, in memory that the zygote shares with all of them. There is no counter of idle keepers,
+ * because a SIGKILL between updating a slot and updating the counter would leave the counter wrong permanently. */
 struct keeper_pool {
-	atomic_uint used; /* slots that were ever in use; only the zygote writes it */
+	atomic_uint used; /* number of slots that have ever been in use; written only by the zygote */
 	struct keeper_slot slots[MAX_KEEPERS];
 };
 
@@ -33,7 +33,7 @@ static inline unsigned keeper_pool_count(const struct keeper_pool *pool, enum ke
 	return count;
 }
 
-/* The slot of the keeper PID; NULL: PID is not a keeper. */
+/* Returns the slot of the keeper PID, or NULL if PID is not a keeper. */
 static inline struct keeper_slot *keeper_pool_find(struct keeper_pool *pool, pid_t pid)
 {
 	unsigned used = atomic_load(&pool->used);
@@ -43,7 +43,7 @@ static inline struct keeper_slot *keeper_pool_find(struct keeper_pool *pool, pid
 	return NULL;
 }
 
-/* Takes a free slot for a keeper that is about to be forked. NULL: there is none left. */
+/* Allocates a slot for a keeper that is about to be forked. Returns NULL if none is free. */
 static inline struct keeper_slot *keeper_pool_take(struct keeper_pool *pool)
 {
 	struct keeper_slot *slot = keeper_pool_find(pool, 0);
@@ -57,7 +57,7 @@ static inline struct keeper_slot *keeper_pool_take(struct keeper_pool *pool)
 	return slot;
 }
 
-/* Frees the slot of a keeper that has been waited for, whatever state it died in. */
+/* Frees the slot of a keeper that has been reaped. The slot may be in any state. */
 static inline void keeper_pool_free(struct keeper_slot *slot)
 {
 	atomic_store(&slot->state, KEEPER_NONE);

@@ -22,17 +22,17 @@
 
 /* ---- resource limits ---- */
 
-/* The limit of a login shell. Node raises its own to the hard limit, which slows programs that close all descriptors
- * and breaks those that use select(). */
+/* The usual soft limit of a login shell. Node raises its own to the hard limit, which slows down programs that close
+ * all descriptors and breaks those that use select(). */
 #define USUAL_OPEN_FILES 1024
-/* RLIMIT_NPROC counts all tasks of the user. It only has to stop a fork bomb before the keeper's next check, so it is
- * far above anything a tree within its own limit can reach. */
+/* RLIMIT_NPROC counts all tasks of the user. It only has to stop a fork bomb until the keeper's next check, so it is
+ * set far above anything that a tree within its own limit can reach. */
 #define USER_TIMES 4
-/* RLIMIT_DATA applies to one process where the kernel cannot limit the tree: it needs room for thread stacks and for
- * memory that runtimes only reserve. */
+/* RLIMIT_DATA limits a single process, in addition to the limit of the tree. This margin leaves room for thread stacks
+ * and for memory that runtimes reserve but do not use. */
 #define DATA_ROOM (1ull << 30)
 
-/* FIXED: the command cannot raise it again. */
+/* Sets a soft limit. If FIXED, it also lowers the hard limit, so that the command cannot raise the soft limit again. */
 static const char *set_rlimit(int resource, const char *step, rlim_t soft, bool fixed)
 {
 	struct rlimit limit;
@@ -95,7 +95,7 @@ void child_fail(const char *step)
 	_exit(127);
 }
 
-/* Like execvp: a file in an unknown format is a script for /bin/sh. */
+/* Executes FILE. Like execvp, it runs a file in an unknown format as a script with /bin/sh. */
 static void exec_file(const struct request *request, const char *file)
 {
 	execve(file, request->argv, request->envp);
@@ -116,8 +116,8 @@ static void exec_from_path(const struct request *request)
 	bool denied = false;
 	for (;;) {
 		size_t length = strcspn(folder, ":");
-		/* execvp takes an empty entry for the working directory, where an agent's file could shadow a
-		 * program. */
+		/* Empty entries are skipped. For execvp they mean the working directory, where a file of the agent
+		 * could shadow a program. */
 		if (length > 0 && length + 1 + name_length + 1 <= sizeof candidate) {
 			memcpy(candidate, folder, length);
 			candidate[length] = '/';
@@ -149,7 +149,8 @@ static void change_directory(const struct request *request)
 		child_fail("chdir");
 }
 
-/* The child dies with the keeper, and at once if the keeper has died already. A change of user resets this. */
+/* Makes the kernel kill the child when the keeper exits, and exits if the keeper is already gone. A change of user
+ * resets this setting. */
 static void set_parent_death_signal(const struct launch_context *context)
 {
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
@@ -158,7 +159,7 @@ static void set_parent_death_signal(const struct launch_context *context)
 		_exit(127);
 }
 
-/* Enters the namespaces, and a session and process group of its own. */
+/* Enters the namespaces and creates a new session and process group. */
 static void enter_sandbox(const struct launch_context *context)
 {
 	const char *step = sandbox_enter(context->sandbox);
@@ -169,19 +170,19 @@ static void enter_sandbox(const struct launch_context *context)
 		child_fail("setsid");
 }
 
-/* Leaves the child with its three descriptors and no others. */
+/* Installs stdin, stdout and stderr, and closes all other descriptors on exec. */
 static void install_stdio(const struct launch_context *context)
 {
 	for (int fd = 0; fd < 3; fd++)
 		if (dup2(context->stdio[fd], fd) < 0)
 			child_fail("dup2");
 	close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
-	/* Without a terminal it has fallen back on pipes. */
+	/* If no terminal was available, the command runs on pipes. */
 	if (context->request->columns && isatty(0) && ioctl(0, TIOCSCTTY, 0) < 0)
 		child_fail("terminal");
 }
 
-/* Resets signals to what a program expects at its start. */
+/* Resets signal dispositions and the signal mask to the defaults that programs expect. */
 static void reset_signals(void)
 {
 	sigset_t none;
@@ -191,7 +192,7 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Applies what the request asks for: descriptors, umask, directory, and limits. */
+/* Applies the settings of the request: descriptors, umask, working directory, and limits. */
 static void apply_request(const struct launch_context *context)
 {
 	install_stdio(context);
@@ -221,12 +222,12 @@ static void execute(const struct request *request)
 static int child_main(void *argument)
 {
 	const struct launch_context *context = argument;
-	/* Joins the cgroup before it uses anything. */
+	/* Join the cgroup first, so that all resources are accounted to it. */
 	if (!context->sandbox->own_pid_namespace && cgroup_join(&context->limits->cgroup, context->born_in_cgroup) < 0)
 		child_fail("cgroup");
 	enter_sandbox(context);
 	apply_request(context);
-	/* The sandbox comes last: from here on the child has the rights of the command. */
+	/* The sandbox is applied last: from here on the child has only the privileges of the command. */
 	apply_sandbox(context);
 	if (context->request->sandbox.has_user)
 		set_parent_death_signal(context);
@@ -242,7 +243,7 @@ void child_prepare(const struct launch_context *context)
 
 void child_exec(const struct launch_context *context)
 {
-	/* Up to here it shared the keeper's descriptors, including those opened since. */
+	/* Up to here the child shared the descriptor table of the keeper, including those opened in the meantime. */
 	if (unshare(CLONE_FILES) < 0)
 		child_fail("descriptors");
 	apply_request(context);
@@ -250,7 +251,8 @@ void child_exec(const struct launch_context *context)
 	child_fail("execve");
 }
 
-/* With a pid namespace a process in between starts the command as a child of the keeper and exits. */
+/* Entry point of the forked child. With a pid namespace, this process is an intermediate one: it starts the command as
+ * a child of the keeper (CLONE_PARENT) and exits. */
 __attribute__((noreturn)) static void child_entry(struct launch_context *context)
 {
 	if (!context->sandbox->own_pid_namespace)
@@ -263,7 +265,7 @@ __attribute__((noreturn)) static void child_entry(struct launch_context *context
 	_exit(0);
 }
 
-/* Starts the child in the cgroup FOLDER: moving it there later would cost milliseconds. */
+/* Forks the child directly into the cgroup FOLDER, because moving it there later takes milliseconds. */
 static pid_t clone_into_cgroup(int folder)
 {
 	struct clone_args args = {
@@ -271,7 +273,8 @@ static pid_t clone_into_cgroup(int folder)
 	return (pid_t)syscall(SYS_clone3, &args, sizeof args);
 }
 
-/* vfork copies no page tables. The keeper is suspended until the exec, which it would wait for anyway. */
+/* Forks the child with vfork, which copies no page tables. It suspends the keeper until the exec, for which the keeper
+ * would wait anyway. */
 static pid_t fork_child(struct launch_context *context)
 {
 	int cgroup = cgroup_clone_target(&context->limits->cgroup);
@@ -279,7 +282,8 @@ static pid_t fork_child(struct launch_context *context)
 	pid_t pid = cgroup < 0 ? -1 : clone_into_cgroup(cgroup);
 	if (pid == 0)
 		child_entry(context);
-	/* Old kernels, and containers whose filter lacks clone3: the child joins by itself, which takes longer. */
+	/* Older kernels and some container filters do not support clone3. The child then joins the cgroup itself,
+	 * which is slower. */
 	if (cgroup < 0 || (pid < 0 && (errno == ENOSYS || errno == EPERM || errno == EINVAL || errno == E2BIG))) {
 		context->born_in_cgroup = false;
 		pid = vfork();
@@ -289,7 +293,7 @@ static pid_t fork_child(struct launch_context *context)
 	return pid;
 }
 
-/* Returns the pid, or -1 with errno. */
+/* Forks a new child and returns the pid of the command, or -1 with errno. */
 static pid_t launch_new(struct launch_context *context, struct child_report *report)
 {
 	bool isolated = context->sandbox->own_pid_namespace;
@@ -299,7 +303,7 @@ static pid_t launch_new(struct launch_context *context, struct child_report *rep
 	pid_t pid = fork_child(context);
 	if (pid < 0 || !isolated)
 		return pid;
-	process_reap(pid); /* the process in between */
+	process_reap(pid); /* the intermediate process */
 	return report->pid_ns.command;
 }
 

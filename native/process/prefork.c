@@ -13,18 +13,18 @@
 #include "sandbox/namespaces.h"
 
 #define STACK_SIZE 65536
-/* The child shares memory and descriptors with the keeper, so that the request reaches it without copying. */
+/* The child shares memory and descriptors with the keeper, so that it can use the request without copying. */
 #define SHARE_WITH_KEEPER (CLONE_VM | CLONE_FILES)
 
-/* Whose turn it is to run. Keeper and child share errno, so they never run at the same time. The kernel writes
- * TURN_NONE when the child calls exec or exits. */
+/* Which of the two processes may run. Keeper and child share errno, so they never run at the same time. The kernel
+ * writes TURN_NONE when the child calls exec or exits (CLONE_CHILD_CLEARTID). */
 enum turn { TURN_NONE, TURN_CHILD, TURN_KEEPER };
 
 static struct {
-	pid_t pid; /* 0: none */
+	pid_t pid; /* 0 when there is no child */
 	const struct cached_sandbox *cached;
-	const struct launch_context *context; /* NULL: none, or the child has taken it */
-	atomic_int turn;                      /* enum turn; also a futex */
+	const struct launch_context *context; /* the command to run; the child sets it to NULL when it starts */
+	atomic_int turn;                      /* enum turn, used as a futex */
 } prefork;
 
 static char stack[STACK_SIZE] __attribute__((aligned(16)));
@@ -53,7 +53,7 @@ static int wait_for_command(void *argument)
 	child_exec(context);
 }
 
-/* As for every command with a pid namespace, a process in between starts the child and exits. */
+/* Entry point with a pid namespace: an intermediate process that starts the child and exits. */
 static int child_entry(void *argument)
 {
 	const struct launch_context *context = argument;
@@ -78,7 +78,8 @@ static pid_t fork_child(struct launch_context *context, struct child_report *rep
 	return report->pid_ns.command;
 }
 
-/* If it was killed while the keeper was idle, its pid may belong to another process now. */
+/* Kills a child that is still running. One that was killed while the keeper was idle has been reaped, and its pid may
+ * belong to another process. */
 static bool kill_child(pid_t pid)
 {
 	return pid > 0 && waitpid(pid, NULL, WNOHANG) == 0 && kill(pid, SIGKILL) == 0;
@@ -94,11 +95,11 @@ static void discard(void)
 	prefork.pid = 0;
 }
 
-/* Kernel settings decide what another user may see of a process that shares the keeper's memory, so no such child is
- * kept waiting. */
+/* Reports whether a child may be preforked for SANDBOX. A child that runs as another user may not: it shares the
+ * keeper's memory, and kernel settings determine whether that user could read it. */
 static bool can_wait(const struct sandbox *sandbox)
 {
-#ifdef KEEPER_NO_PREFORK /* for memory checkers, which do not support such children */
+#ifdef KEEPER_NO_PREFORK /* for memory checkers, which do not support children that share memory */
 	(void)sandbox;
 	return false;
 #else
@@ -114,7 +115,8 @@ void prefork_prepare(const struct sandbox *sandbox)
 	last = sandbox->cached;
 	if (!again || !report || !can_wait(sandbox))
 		return;
-	/* The last command failed before it used the child, which still waits. Two would both take the next command. */
+	/* The last command failed before it used the child, so the child is still waiting. A second one would compete
+	 * with it for the next command. */
 	if (prefork.pid && prefork.cached == sandbox->cached && prefork.turn == TURN_KEEPER)
 		return;
 	if (prefork.pid)
@@ -126,7 +128,7 @@ void prefork_prepare(const struct sandbox *sandbox)
 	prefork.pid = fork_child(&context, report);
 	if (prefork.pid > 0)
 		wait_while(TURN_CHILD);
-	/* The next launch will report the error. */
+	/* If preparing the child failed, the next launch will report the error. */
 	if (prefork.pid <= 0 || prefork.turn != TURN_KEEPER)
 		discard();
 }
@@ -135,7 +137,7 @@ pid_t prefork_launch(const struct launch_context *context)
 {
 	if (!prefork.pid)
 		return 0;
-	/* Joining a cgroup takes longer than starting in it. */
+	/* A command with a cgroup is forked into it, which is faster than moving the child there. */
 	bool fits = context->sandbox->cached == prefork.cached && can_wait(context->sandbox) &&
 		    context->limits->cgroup.count == 0;
 	if (!fits || prefork.turn != TURN_KEEPER) {
@@ -146,7 +148,7 @@ pid_t prefork_launch(const struct launch_context *context)
 	prefork.context = context;
 	pass_turn(TURN_CHILD);
 	wait_while(TURN_CHILD);
-	if (prefork.context) { /* killed before it began */
+	if (prefork.context) { /* the child was killed before it started */
 		discard();
 		return 0;
 	}

@@ -21,7 +21,7 @@ struct linux_dirent64 {
 	char d_name[];
 };
 
-/* Processes found so far, each with the parent it was found under. */
+/* A process that was found, with the parent under which it was found. */
 struct found {
 	pid_t pid, parent;
 };
@@ -29,7 +29,7 @@ struct found {
 struct queue {
 	struct found *items;
 	size_t count, room;
-	uint64_t tasks; /* threads of the processes that were examined */
+	uint64_t tasks; /* number of threads of the processes examined so far */
 };
 
 static void push(struct queue *queue, pid_t pid, pid_t parent)
@@ -45,7 +45,7 @@ static void push(struct queue *queue, pid_t pid, pid_t parent)
 	queue->items[queue->count++] = (struct found){pid, parent};
 }
 
-/* Calls BACK for each numeric entry of a /proc directory. Uses getdents64, since opendir allocates 32 KiB. */
+/* Calls BACK for each numeric entry of a /proc directory. Uses getdents64 because opendir allocates 32 KiB. */
 static bool each_number(const char *folder, void (*back)(pid_t, void *), void *context)
 {
 	char buffer[4096] __attribute__((aligned(8)));
@@ -77,13 +77,13 @@ static pid_t parent_of(pid_t pid)
 	if (n <= 0)
 		return -1;
 	text[n] = '\0';
-	/* The name in parentheses may contain parentheses and spaces, so the fields start after the last one. */
+	/* The name in parentheses may itself contain parentheses and spaces, so the fields start after the last ')'. */
 	char *after = strrchr(text, ')'), state;
 	int parent, threads;
 	const char *shape = " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d";
 	if (!after || sscanf(after + 1, shape, &state, &parent, &threads) != 3)
 		return -1;
-	/* A process whose first thread has exited looks like a zombie but still runs. */
+	/* A process whose main thread has exited is reported as a zombie while other threads still run. */
 	bool gone = state == 'X' || (state == 'Z' && threads <= 1);
 	return gone ? -1 : (pid_t)parent;
 }
@@ -141,7 +141,7 @@ static void push_children(struct queue *queue, pid_t parent)
 {
 	struct search search = {queue, parent};
 	char folder[64];
-	if (!kernel_lists_children()) { /* without CONFIG_PROC_CHILDREN: search all processes */
+	if (!kernel_lists_children()) { /* kernel without CONFIG_PROC_CHILDREN: search all processes */
 		queue->tasks++;
 		each_number("/proc", push_if_child, &search);
 		return;
@@ -150,6 +150,8 @@ static void push_children(struct queue *queue, pid_t parent)
 	each_number(folder, push_children_of_thread, &search);
 }
 
+/* Fills QUEUE with this process and its descendants, or only its children unless WHOLE. Stops after ENOUGH tasks.
+ * Returns the number of processes found without this one and the inits of pid namespaces. */
 static unsigned find(struct queue *queue, bool whole, uint64_t enough)
 {
 	push(queue, getpid(), 0);
@@ -168,7 +170,8 @@ static unsigned find(struct queue *queue, bool whole, uint64_t enough)
 	return living;
 }
 
-/* When a parent exits, its child moves to the nearest subreaper: this process, or one of its descendants. */
+/* Reports whether FOUND is still a descendant. When a parent exits, its children are reparented to the nearest
+ * subreaper: this process or one of its descendants. */
 static bool is_still_ours(const struct queue *queue, const struct found *found)
 {
 	pid_t parent = parent_of(found->pid);
@@ -180,7 +183,8 @@ static bool is_still_ours(const struct queue *queue, const struct found *found)
 	return false;
 }
 
-/* Finds all processes before it visits any: the children of one that dies would move and be missed. */
+/* Finds all processes before it visits any. Otherwise the children of a process that exits during the walk would be
+ * reparented and missed. */
 static unsigned walk(process_visit *visit, void *context, bool whole)
 {
 	struct queue queue = {0};
@@ -192,7 +196,7 @@ static unsigned walk(process_visit *visit, void *context, bool whole)
 		int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 		if (pidfd < 0 && errno != ENOSYS)
 			continue;
-		/* Checked while the pidfd is open: a reused pid would have another parent. */
+		/* The check follows pidfd_open, so that a reused pid is recognized by its other parent. */
 		if (is_still_ours(&queue, &queue.items[i]))
 			visit(pid, pidfd, context);
 		if (pidfd >= 0)
@@ -243,7 +247,7 @@ uint64_t process_tree_tasks(uint64_t enough)
 	struct queue queue = {0};
 	find(&queue, true, enough + 1);
 	free(queue.items);
-	return queue.tasks > 0 ? queue.tasks - 1 : 0; /* this process has one thread */
+	return queue.tasks > 0 ? queue.tasks - 1 : 0; /* without the single thread of this process */
 }
 
 int pidfd_signal(pid_t pid, int pidfd, int signal)

@@ -33,8 +33,8 @@ struct zygote {
 	struct keeper_pool *pool;
 	int64_t last_busy_us;
 	bool exiting;
-	int fork_error;       /* of the last attempt to fork a keeper; 0: it succeeded */
-	bool cgroups_pending; /* some cgroups of killed keepers were not empty yet */
+	int fork_error;       /* errno of the last attempt to fork a keeper, or 0 if it succeeded */
+	bool cgroups_pending; /* some cgroups of killed keepers could not be removed yet */
 };
 
 static bool fork_keeper(struct zygote *z)
@@ -50,7 +50,7 @@ static bool fork_keeper(struct zygote *z)
 		sigset_t none;
 		close(z->signals);
 		close(z->wake_pipe[0]);
-		close(z->lock); /* or a busy keeper would hold the lock after the zygote was killed */
+		close(z->lock); /* otherwise a busy keeper would hold the lock after the zygote was killed */
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
 		keeper_main(z->pool, slot, z->listener, z->sessions_fd, z->wake_pipe[1], zygote, &z->cgroups);
@@ -63,7 +63,7 @@ static bool fork_keeper(struct zygote *z)
 	return true;
 }
 
-/* No keeper is idle and none can be forked: tells the caller, which would wait in vain. */
+/* Rejects a connection when no keeper is idle and none can be forked. Otherwise the client would wait indefinitely. */
 static void reject_overload(struct zygote *z, int error)
 {
 	char text[96];
@@ -73,7 +73,7 @@ static void reject_overload(struct zygote *z, int error)
 	fcntl(z->listener, F_SETFL, 0);
 	if (fd < 0)
 		return;
-	log_warn("zygote", "rejected a caller: no keeper is idle and none can be forked: %s", strerror(error));
+	log_warn("zygote", "rejected a connection: no keeper is idle and none can be forked: %s", strerror(error));
 	(void)!send(fd, text, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL);
 	close(fd);
 }
@@ -96,12 +96,12 @@ static void kill_stray(pid_t pid, int pidfd, void *context)
 static void log_exit(const struct keeper_slot *slot, pid_t pid, int status)
 {
 	const char *doing = slot->state == KEEPER_BUSY ? "while it had a connection" : "while it was idle";
-	if (WIFSIGNALED(status) && WTERMSIG(status) != SIGHUP) /* SIGHUP: the end of the zygote */
+	if (WIFSIGNALED(status) && WTERMSIG(status) != SIGHUP) /* SIGHUP is sent when the zygote stops */
 		log_warn("zygote", "keeper %d was killed by signal %d %s", (int)pid, WTERMSIG(status), doing);
 	else if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
 		log_warn("zygote", "keeper %d exited with code %d %s", (int)pid, WEXITSTATUS(status), doing);
 	else
-		log_debug("zygote", "keeper %d ended", (int)pid);
+		log_debug("zygote", "keeper %d exited", (int)pid);
 }
 
 static void reap(struct zygote *z)
@@ -118,14 +118,15 @@ static void reap(struct zygote *z)
 		}
 		strays = strays || !slot || WIFSIGNALED(status);
 	}
-	/* Descendants of a killed keeper move to the zygote, the next subreaper, which kills them (invariant 5). */
+	/* Descendants of a killed keeper are reparented to the zygote, which is also a subreaper, and are killed here
+	 * (invariant 5). */
 	if (strays)
 		process_tree_walk_children(kill_stray, z);
 	if (killed || z->cgroups_pending)
 		z->cgroups_pending = !cgroup_sweep(&z->cgroups);
 }
 
-/* The zygote exits when its directory was removed or it has been idle for long. Busy keepers finish by themselves. */
+/* Stops the zygote if its socket was removed or it has been idle for IDLE_EXIT_US. Busy keepers finish on their own. */
 static void check_idle(struct zygote *z)
 {
 	struct stat status;
@@ -135,11 +136,11 @@ static void check_idle(struct zygote *z)
 	bool ours = fstatat(z->state_fd, z->socket_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
 		    status.st_ino == z->socket_inode;
 	if (!ours) {
-		log_info("zygote", "stopping: its socket was removed or replaced");
+		log_info("zygote", "stopping: the socket was removed or replaced");
 		z->exiting = true;
 	}
 	if (now - z->last_busy_us > IDLE_EXIT_US) {
-		log_info("zygote", "stopping: no keeper was busy for %d minutes", (int)(IDLE_EXIT_US / 60000000));
+		log_info("zygote", "stopping: no keeper has been busy for %d minutes", (int)(IDLE_EXIT_US / 60000000));
 		unlinkat(z->state_fd, z->socket_name, 0);
 		z->exiting = true;
 	}
@@ -180,8 +181,8 @@ static void run(struct zygote *z)
 	}
 }
 
-/* Another zygote may take over from here on. Idle keepers exit, busy ones finish. This zygote stays until everything is
- * reaped, since PID 1 may not do it. */
+/* Releases the lock, so that another zygote can take over. Idle keepers exit and busy ones finish. This zygote stays
+ * until all processes are reaped, because PID 1 may not do it. */
 static void shut_down(struct zygote *z)
 {
 	struct signalfd_siginfo info;
@@ -249,7 +250,7 @@ static int claim_state_dir(struct zygote *z, const char *state, const char *log_
 	if (z->listener < 0 || fstatat(z->state_fd, z->socket_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
 		return report_error("socket");
 	z->socket_inode = status.st_ino;
-	/* Blocking: the kernel then wakes only one of the keepers that wait in accept. */
+	/* The listener is blocking: the kernel then wakes only one of the keepers that wait in accept. */
 	fcntl(z->listener, F_SETFL, 0);
 	return 0;
 }
@@ -278,7 +279,7 @@ int zygote_serve(const char *state, const char *self, const char *log_level)
 	static struct zygote z;
 	char title[128];
 
-	/* 1. Drop everything inherited but stdin, stdout and stderr, and protect the memory from other processes. */
+	/* 1. Reset inherited state except stdin, stdout and stderr, and protect the memory from other processes. */
 	reset_inherited_state();
 	prctl(PR_SET_DUMPABLE, 0);
 	/* 2. Claim the state directory: one zygote per directory and build. */
@@ -289,22 +290,22 @@ int zygote_serve(const char *state, const char *self, const char *log_level)
 	failed = set_up(&z);
 	if (failed)
 		return failed;
-	/* 4. Remove what is left of keepers that were killed together with their zygote. */
+	/* 4. Remove cgroups of keepers that were killed together with their zygote. */
 	cgroup_discover(&z.cgroups, self);
 	z.cgroups_pending = !cgroup_sweep(&z.cgroups);
 	snprintf(title, sizeof title, "zygote %s", state);
 	title_set(title);
-	log_info("zygote", "started, build %s, cgroups (version, 0: none): memory %d, cpu %d, pids %d", KEEPER_BUILD,
-		 z.cgroups.locations[CGROUP_MEMORY].version, z.cgroups.locations[CGROUP_CPU].version,
+	log_info("zygote", "started: build %s, cgroup versions (0 if unavailable): memory %d, cpu %d, pids %d",
+		 KEEPER_BUILD, z.cgroups.locations[CGROUP_MEMORY].version, z.cgroups.locations[CGROUP_CPU].version,
 		 z.cgroups.locations[CGROUP_PIDS].version);
 	/* 5. Report readiness, and close the caller's descriptors before any keeper inherits them. */
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	(void)!write(STDOUT_FILENO, "ready\n", 6);
 	for (int fd = 0; fd < 3; fd++)
 		dup2(null, fd);
-	/* 6. Fork, reap and sweep until it is time to exit. */
+	/* 6. Fork keepers, reap them and remove their cgroups until it is time to exit. */
 	run(&z);
 	shut_down(&z);
-	log_info("zygote", "ended");
+	log_info("zygote", "exited");
 	return 0;
 }

@@ -54,9 +54,9 @@ test("logs the start of a zygote, and why it ends, at the level info", async (t)
   const fixture = fixtureAt(t, "info");
   const gateway = await fixture.open();
   await gateway.run({ command: "true" });
-  await logged(fixture, / info \d+ zygote: started, build /);
+  await logged(fixture, / info \d+ zygote: started: build /);
   await fixture.stopKeepers();
-  await logged(fixture, / info \d+ zygote: stopping: signal 15 from process \d+\n.* zygote: ended\n$/s);
+  await logged(fixture, / info \d+ zygote: stopping: signal 15 from process \d+\n.* zygote: exited\n$/s);
   for (const line of log(fixture).trimEnd().split("\n")) assert.match(line, LINE);
 });
 
@@ -99,7 +99,7 @@ test("logs malformed frames and requests", async (t) => {
   await logged(fixture, new RegExp(`control: session ${session.id}: unknown frame type 99`));
   const zygote = await RawKeeper.open(socketPath(fixture.state));
   zygote.socket.write(frame(1, Buffer.from([1])));
-  await logged(fixture, / warn \d+ keeper: refused a request: /);
+  await logged(fixture, / warn \d+ keeper: rejected a request: /);
   zygote.socket.write(Buffer.from([255, 255, 255, 255, 2]));
   await logged(fixture, / warn \d+ channel: closed a connection: malformed frame of type 2 with 4294967295 bytes/);
   await Promise.all([control.close(), zygote.close()]);

@@ -101,7 +101,7 @@ test("limits the rate of messages and logs the number of omitted lines", () => {
   const lines = read(folder);
   assert.ok(lines.length <= 1000, `${lines.length} lines`);
   assert.match(lines.at(-1) ?? "", /the last line$/);
-  const missing = lines.flatMap((line) => / (\d+) lines were not logged$/.exec(line)?.[1] ?? []);
+  const missing = lines.flatMap((line) => / dropped (\d+) lines$/.exec(line)?.[1] ?? []);
   const sum = missing.reduce((total, number) => total + Number(number), 0);
   assert.equal(sum + lines.length - missing.length, 2 + processes * count + 1);
 });
