@@ -80,10 +80,10 @@ async function over(subject: Subject, text: string): Promise<string> {
 }
 
 const CHECKS = {
-  "`sleep & echo done` answers and leaves nothing": leavesNothing,
-  "ending it ends a `setsid` grandchild": killsAll,
-  "keeps it from writing outside the workspace": stopsWriting,
-  "keeps it from reading `~/.ssh`": stopsReading,
+  "`sleep & echo done` returns and leaves no process behind": leavesNothing,
+  "killing a command also kills a `setsid` grandchild": killsAll,
+  "keeps a command from writing outside the workspace": stopsWriting,
+  "keeps a command from reading `~/.ssh`": stopsReading,
 };
 
 export async function run(): Promise<BenchResult[]> {

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** The installed package: compiled, not run from its sources. */
+/** Installs the package as published, with compiled code instead of its sources. */
 export function installed(): { entry: string; remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), "sallyport-bench-package-"));
   const tsc = join(ROOT, "node_modules", ".bin", "tsc");

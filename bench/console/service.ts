@@ -31,7 +31,7 @@ export class BenchService {
     return this.#child?.pid ?? 0;
   }
 
-  /** Waits until the service listens and returns how long that took, in ms. */
+  /** Starts the service and waits until it listens. Returns how long that took, in ms. */
   async start(): Promise<number> {
     const env = { ...process.env, SALLYPORT_STATE: this.state, XDG_CONFIG_HOME: this.folder };
     const args = ["serve", "--json", "--no-link", "--listen", "0", "--workspace", this.workspace];

@@ -60,7 +60,7 @@ export class BenchFleet {
     return benchGateway({ fleet: { servers: this.server.url, as: "bench", sticky: false } });
   }
 
-  /** Returns the CPU time in ms that the server and the workers have used, without the commands. */
+  /** Returns the CPU time in ms that the server and the workers have used, excluding the commands. */
   cpuMs(): number {
     const pids = [this.server.pid ?? 0, ...this.workers.map(({ child }) => child.pid ?? 0)];
     return pids.reduce((sum, pid) => sum + cpuOf(pid), 0);

@@ -9,7 +9,7 @@ import { writeSession } from "./fixture.ts";
 const TARGET = 2;
 const LINES = 100;
 
-/** Reading the last 100 lines must not take longer in a log that is a thousand times as long. */
+/** Checks that reading the last 100 lines takes no longer in a log that is a thousand times as long. */
 export async function run(options: { quick: boolean }): Promise<BenchResult[]> {
   const rounds = options.quick ? 60 : 400;
   const folder = mkdtempSync(join(tmpdir(), "sallyport-bench-logs-"));

@@ -25,7 +25,7 @@ export async function peers(quick: boolean): Promise<BenchResult[]> {
   return [
     ...there.map(({ name }, index) => {
       const peerValue = theirs[index] ?? null;
-      const peer = peerValue === null ? `${name} (it does not run here)` : name;
+      const peer = peerValue === null ? `${name} (does not work on this machine)` : name;
       return { ...row, ours, peer, peerValue, ratio: peerValue === null ? null : ours / peerValue };
     }),
     ...absent.map(({ name }) => ({ ...row, ours, peer: `${name} is not installed`, peerValue: null, ratio: null })),

@@ -49,7 +49,7 @@ function killAll(pids: number[]): number {
       process.kill(pid, "SIGKILL");
       killed++;
     } catch {
-      // The process has exited meanwhile.
+      // The process has already exited.
     }
   }
   return killed;

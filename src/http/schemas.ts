@@ -126,8 +126,8 @@ export const milliseconds = z.int().min(0).max(LONGEST_TIMEOUT_MS);
 export const waitTime = z.int().min(0).max(3_600_000);
 
 const Shown = z.object({
-  text: z.string().describe("Text with invisible characters written out"),
-  marks: z.array(Span).describe("Parts of the text that stand for invisible characters"),
+  text: z.string().describe("Text in which invisible characters are replaced with visible codes"),
+  marks: z.array(Span).describe("Parts of the text that replace invisible characters"),
 });
 const Target = z.object({
   executable: z.string().describe("Resolved path of the program"),
@@ -171,7 +171,7 @@ export const ApprovalSchema = z
         .array(
           z.object({
             text: z.string().describe("Command with quoted arguments"),
-            program: z.string().describe("Resolved path of the program, or what it is instead"),
+            program: z.string().describe("Resolved path of the program, or a description such as `shell builtin`"),
             cwd: z.string().nullable().describe("Working directory; null when unknown"),
             via: z.array(z.string()).describe("Wrappers around the command, outermost first"),
             notes: z.array(z.string()).describe("Effects of the command"),
@@ -215,7 +215,7 @@ export const ApprovalSchema = z
     quorum: z
       .object({
         rule: z.enum(["any", "majority", "unanimous"]).describe("How many approvers must agree"),
-        approvers: z.array(z.string()).describe("Persons who may decide; empty for anyone"),
+        approvers: z.array(z.string()).describe("People who may decide; empty for anyone"),
       })
       .describe("Who decides"),
     decisions: z.array(Decision).describe("Decisions so far"),

@@ -20,11 +20,11 @@ export interface Service {
   tracing: Tracing | null;
   /** Accepted host names, without ports. */
   names: readonly string[];
-  /** Whether the service uses TLS. Cookies are marked `Secure` then. */
+  /** Whether the service uses TLS. If so, cookies are marked `Secure`. */
   secure: boolean;
   version: string;
   workspace: string;
-  /** Aborts when the service begins to stop. Streams end then, so that clients reconnect to the next instance. */
+  /** Aborts when the service begins to stop. This ends all streams, so that clients reconnect to the next instance. */
   stopping: AbortSignal;
   /** Reports an internal error to the operator. */
   onfailure(error: Error): void;

@@ -1,4 +1,4 @@
-/** Easily readable words. There are 256 in each list, so that one random byte selects a word without bias. */
+/** Words that are easy to read. There are 256 in each list, so that one random byte selects a word without bias. */
 const ADJECTIVES = words(`
   agile airy alert ample amused ancient apt aqua arctic artful astute autumn avid aware balmy basic beaming
   blooming blue bold bonny brave brief bright brisk bronze bubbly busy candid caring casual cheery chief chilly

@@ -363,7 +363,7 @@ function typedSummary(bytes: Uint8Array, hidden: boolean): string {
   return Buffer.from(bytes.subarray(0, MOST_NOTED)).toString();
 }
 
-/** Waits for an event of an execution, a timeout or an abort. Keeps this process alive meanwhile. */
+/** Waits for an event of an execution, a timeout or an abort. Keeps this process alive while it waits. */
 async function holdUntil(
   execution: Pick<Execution, "hold">,
   event: Promise<unknown>,

@@ -27,7 +27,7 @@ function makeFolder(folder: string): void {
     if (code === "EEXIST") return;
     if (code !== "ENOENT" || lstatSync(dirname(folder), { throwIfNoEntry: false })) throw error;
     makeFolder(dirname(folder));
-    makeFolder(folder); // Another gateway may have created it meanwhile.
+    makeFolder(folder); // Another gateway may have created it in the meantime.
   }
 }
 

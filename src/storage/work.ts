@@ -65,10 +65,10 @@ function workNotFound(id: number): SallyportError {
 
 function leaseLost(id: number, done: boolean): SallyportError {
   const why = done
-    ? "another worker has completed the item"
+    ? "another consumer has completed the item"
     : "it has expired and the item was claimed again, or it was never issued";
   return new SallyportError("LeaseLost", `The lease on work item ${id} is not valid: ${why}.`, [
-    { action: "drop_work", hint: "Stop working on this item; it belongs to another worker." },
+    { action: "drop_work", hint: "Stop working on this item; it belongs to another consumer." },
     { action: "lease_longer", hint: "Claim items with a longer lease if the work takes longer." },
     LIST,
   ]);
@@ -92,7 +92,7 @@ type Priority = (typeof PRIORITIES)[number];
 export interface NewWorkItem {
   /** A key of the caller's choice. Only one item with the same key is added. */
   key: string;
-  /** The type, by which workers choose items. */
+  /** The type, by which consumers select items. */
   type: string;
   /** The priority. */
   priority: Priority;
@@ -134,7 +134,7 @@ export interface WorkItem {
   dueAt: string;
   /** How many times the item was claimed. */
   attempts: number;
-  /** The name of the worker that claimed the item last. Null when it was never claimed. */
+  /** The name of the consumer that claimed the item last. Null when it was never claimed. */
   worker: string | null;
   /** The reason given when the item was last returned to the queue. Null when there is none. */
   note: string | null;
@@ -143,7 +143,7 @@ export interface WorkItem {
 }
 
 /**
- * A work item that a worker has claimed. `ack` and `retry` require its lease.
+ * A work item that a consumer has claimed. `ack` and `retry` require its lease.
  *
  * @example
  * ```ts
@@ -204,9 +204,9 @@ const LEASE_MS = 60_000;
 
 /** Options for `claim`. */
 interface ClaimOptions {
-  /** The name of the worker, for lists. */
+  /** The name of the consumer, for lists. */
   worker: string;
-  /** How long the item is reserved, in milliseconds. Then other workers can claim it. Default: 60,000. */
+  /** How long the item is reserved, in milliseconds. After that, other consumers can claim it. Default: 60,000. */
   leaseMs?: number;
   /** Only items of these types. Default: all. */
   types?: readonly string[];
@@ -236,7 +236,7 @@ const IN_STATE: Record<StateFilter, (now: number) => string> = {
 const OF_TYPES = "(:types IS NULL OR type IN (SELECT value FROM json_each(:types)))";
 
 /**
- * A persistent queue of work items. Each is claimed by one worker at a time. All gateways of a state folder share it.
+ * A persistent queue of work items. Each is claimed by one consumer at a time. All gateways of a state folder share it.
  * See docs/work-queue.md.
  */
 export class WorkQueue {
@@ -257,7 +257,7 @@ export class WorkQueue {
        ON CONFLICT (key) DO NOTHING`,
     );
     this.#earliest = database.prepare(`SELECT min(due_ms) AS due FROM work WHERE done_ms IS NULL AND ${OF_TYPES}`);
-    // A single statement, so that two workers never get the same item.
+    // A single statement, so that two consumers never get the same item.
     this.#claim = database.prepare(
       `UPDATE work SET lease = :lease, worker = :worker, due_ms = :until, attempts = attempts + 1
        WHERE id = (SELECT id FROM work WHERE done_ms IS NULL AND due_ms <= :now AND ${OF_TYPES}
@@ -352,7 +352,7 @@ export class WorkQueue {
 
   /**
    * Deletes items that were done more than `olderThanMs` ago, and items of that age that were never claimed: without a
-   * worker the queue must not grow forever (invariant 6). Returns the number of deleted items. Their keys can be
+   * consumer the queue must not grow forever (invariant 6). Returns the number of deleted items. Their keys can be
    * reused.
    *
    * @internal

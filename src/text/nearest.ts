@@ -13,7 +13,7 @@ export function nearest(word: string, names: Iterable<string>): string | null {
   return best;
 }
 
-/** Longer names are not compared: they are unlikely to be typed by hand, and comparing takes long. */
+/** Longer names are not compared: they are unlikely to be typed by hand, and comparing them is slow. */
 const LONGEST_COMPARED = 40;
 
 /** Returns the allowed number of edits. Short names have too many similar ones. */

@@ -1,6 +1,6 @@
 /**
- * On every response. Constants instead of Hono's middleware: JSON responses are written to the socket directly, and
- * refused WebSocket upgrades never reach Hono.
+ * The headers of every response. They are constants and not set by Hono's middleware, because JSON responses are
+ * written to the socket directly and rejected WebSocket upgrades never reach Hono.
  */
 const COMMON = {
   "x-content-type-options": "nosniff",
@@ -10,7 +10,7 @@ const COMMON = {
   "x-frame-options": "DENY",
 };
 
-/** Responses of the API: never cached, and never shown as a page. */
+/** The headers of API responses, which are never cached and never shown as a page. */
 export const API_HEADERS: Readonly<Record<string, string>> = {
   ...COMMON,
   "cache-control": "no-store",

@@ -53,7 +53,7 @@ interface Bucket {
   unreported: number;
 }
 
-/** Limits the rate of failed sign-ins. Secrets are too long to guess, so this mainly bounds the noise. */
+/** Limits the rate of failed sign-ins. Secrets are too long to guess; the limit mainly keeps the audit log short. */
 export class RateLimiter {
   readonly #buckets = new Map<string, Bucket>();
 

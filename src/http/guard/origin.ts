@@ -5,8 +5,8 @@ import { type HttpError, wrongHost, wrongOrigin } from "../errors.ts";
  * Checks the `Host` and `Origin` of a request. Returns the error to respond with, or null when both are accepted.
  *
  * `Host` catches a page that has its own name resolve to this machine (DNS rebinding). `Origin` and `Sec-Fetch-Site`,
- * which no script can set, catch a page of another origin. The port is compared, too: cookies and SameSite ignore
- * ports, and an agent's server may listen on another port (invariant 7).
+ * which no script can set, catch a page of another origin. The port is also compared, because cookies and SameSite
+ * ignore ports, and an agent's server may listen on another port (invariant 7).
  */
 export function checkOrigin({ headers }: IncomingMessage, names: readonly string[]): HttpError | null {
   const { host, origin } = headers;

@@ -27,7 +27,7 @@ const STREAM_HEADERS: Readonly<Record<string, string>> = {
 
 /** Bytes queued for a slow client. Beyond this the stream is cut, and the client resumes it. */
 const MAX_QUEUED = 1 << 20;
-/** Queued bytes from which on `room` waits. */
+/** The number of queued bytes above which `room` waits. */
 const HIGH_WATER_MARK = 64 * 1024;
 /** A client that has read nothing for this many heartbeats is considered gone. */
 const MAX_BEATS_STUCK = 4;

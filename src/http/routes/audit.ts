@@ -34,7 +34,7 @@ const filter = {
   until: time().optional().describe("Only entries before this time (ISO 8601, or milliseconds since the epoch)"),
 };
 
-/** Verifications in progress. Verifying the whole log takes long, so concurrent requests share one. */
+/** Verifications in progress. Verifying the whole log takes a long time, so concurrent requests share one. */
 const verifications = new WeakMap<object, Promise<ChainReport>>();
 
 export const auditOperations: readonly Operation[] = [

@@ -8,7 +8,7 @@ import type { Caller } from "../guard/authenticate.ts";
 import { OPERATORS_AND_AGENT, type Operation, type OperationCall, operation, READERS_AND_AGENT } from "../operation.ts";
 import { flag, milliseconds, waitTime } from "../schemas.ts";
 
-/** 8 MiB of input in base64, which is a third longer, and some room for JSON. */
+/** Enough for 8 MiB of input in base64, which is a third longer, and the JSON around it. */
 const MAX_INPUT_BODY = 12 << 20;
 const MAX_KEYS = 1000;
 

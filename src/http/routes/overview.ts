@@ -23,7 +23,7 @@ const Item = z.object({
   createdAt: z.string().describe("When the item was created (ISO 8601)"),
   dueAt: z.string().describe("When the item may be claimed, or when the lease of a claimed one ends (ISO 8601)"),
   attempts: z.int().describe("Number of times the item was claimed"),
-  worker: z.string().nullable().describe("Worker that claimed the item last"),
+  worker: z.string().nullable().describe("Consumer that last claimed the item"),
   note: z.string().nullable().describe("Why the item was last returned to the queue"),
   doneAt: z.string().nullable().describe("When the item was completed (ISO 8601)"),
 });

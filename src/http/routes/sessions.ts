@@ -47,7 +47,7 @@ export const sessionOperations: readonly Operation[] = [
     response: z.object({
       sessions: z.array(SessionSchema).describe("Matching sessions"),
       next: z.string().nullable().describe("Value of `before` for the next page; null at the end"),
-      total: z.int().describe("Number of matching sessions from this page on"),
+      total: z.int().describe("Number of matching sessions on this page and all later pages"),
       fleet: z.boolean().describe("Whether sessions of other gateways are included"),
       warnings: z
         .array(z.string())
@@ -101,7 +101,7 @@ interface Recorded {
   approval?: string;
 }
 
-/** Returns an approval, or null: decided ones are deleted after a while. */
+/** Returns an approval, or null when it no longer exists: old approvals are deleted. */
 function found({ approvals }: { approvals: { get(id: string): unknown } }, id: string): unknown {
   try {
     return approvals.get(id);

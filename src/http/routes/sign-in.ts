@@ -69,7 +69,7 @@ const Me = z
   })
   .meta({ id: "Me" });
 
-/** Small, because unauthenticated clients can send it. */
+/** The limit is small, because unauthenticated clients can send this body. */
 const MAX_SIGN_IN_BODY = 8 << 10;
 
 const me = (

@@ -44,7 +44,7 @@ export interface Stage {
   atMs: number;
 }
 
-/** Maximum number of requests tracked. Many may be pending, because approvals take long. */
+/** Maximum number of requests tracked. Many may be pending, because approvals can take a long time. */
 const MAX_KEPT = 2000;
 
 /** Records the completed steps of requests for their traces. Forgets the oldest request when full. */

@@ -23,7 +23,7 @@ const MAX_LIMIT = 16 * 1024 * 1024;
 
 const LONGEST_CHARACTER = 4;
 
-/** How often a tail is read again while output is dropped faster than it is read. */
+/** How many times a tail is read if output is dropped faster than it is read. */
 const ATTEMPTS = 8;
 
 /**
@@ -55,8 +55,8 @@ export async function readLog(
 }
 
 /**
- * Reads a selection, and reads a tail again if the hole grew meanwhile and reached the selected lines. When the writer
- * is faster than every attempt, the gap is counted in `droppedBytes`.
+ * Reads a selection, and reads a tail again if the hole grew during the read and reached the selected lines. When the
+ * writer is faster than every attempt, the gap is counted in `droppedBytes`.
  */
 async function readConsistently(view: LogView, query: LogQuery, limit: number) {
   for (let attempt = 1; ; attempt++) {

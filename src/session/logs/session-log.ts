@@ -59,8 +59,8 @@ export function holeOf(log: SessionLog, stream: number): Range {
 }
 
 /**
- * Reads at most `length` bytes of a stream from `offset`. Returns no bytes past the end, and in a hole that has been
- * punched meanwhile, which `holeOf` then reports.
+ * Reads at most `length` bytes of a stream from `offset`. Returns no bytes past the end, or in a hole that was punched
+ * during the read, which `holeOf` then reports.
  */
 export function readStream(log: SessionLog, stream: number, offset: number, length: number): Buffer {
   const reader = readerOf(log, stream);

@@ -109,7 +109,7 @@ export function* recordsOf(block: Block, startMs: number): Generator<Record> {
   }
 }
 
-/** How often a search is repeated when blocks are punched out during it, before it falls back to the first block. */
+/** How many times a search is tried if blocks are punched out during it, before it falls back to the first block. */
 const SEARCH_ATTEMPTS = 3;
 
 export interface Timeline {

@@ -116,7 +116,7 @@ export class Emulator {
     return this.#terminal.options.scrollback ?? 0;
   }
 
-  /** Draws output. Resolves when all of it is drawn; yields to the event loop meanwhile. */
+  /** Draws output, yielding to the event loop regularly. Resolves when all of it is drawn. */
   feed(bytes: Uint8Array): Promise<void> {
     if (bytes.length === 0) return Promise.resolve();
     this.tracker.push(bytes);

@@ -211,7 +211,7 @@ test("limits the rate of failed sign-ins", async () => {
   );
 });
 
-test("limits concurrent large bodies, also of unknown length, but not small ones", async () => {
+test("limits concurrent large bodies, including those of unknown length, but not small ones", async () => {
   const path = "/v1/sessions";
   const headers = { ...bearer(), ...json };
   const open = Array.from({ length: 4 }, (_, index) => {

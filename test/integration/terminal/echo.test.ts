@@ -15,7 +15,7 @@ const ECHO = "stty raw -echo; printf ready; exec cat";
 
 async function echoing(command = ECHO) {
   const session = await gateway.start({ command, pty: true });
-  await until("it is ready", async () => (await session.logs()).text.includes("ready"));
+  await until("the program is ready", async () => (await session.logs()).text.includes("ready"));
   return session;
 }
 
@@ -52,7 +52,7 @@ test("followers get the output of keys, each byte once and each character comple
       await session.write(bytes.subarray(0, 1));
       if (bytes.length > 1) await session.write(bytes.subarray(1));
       typed += key;
-      if (round % 2 === 0) await until("it was echoed", () => one.text() === typed);
+      if (round % 2 === 0) await until("the key is echoed", () => one.text() === typed);
     }
   }
   await until("all was echoed", () => one.text() === typed && two.text() === typed);
@@ -79,10 +79,10 @@ test("keys during a flood of output lose nothing", async () => {
 test("output reported with a key has the same time as in the log", async () => {
   const session = await echoing();
   const follower = followed(session.follow());
-  await until("it follows", () => follower.text() === "ready");
+  await until("the follower has read the log", () => follower.text() === "ready");
   const before = Date.now();
   await session.write("k");
-  await until("it came", () => follower.text() === "readyk");
+  await until("the echo arrives", () => follower.text() === "readyk");
   const timeMs = follower.got.at(-1)?.timeMs ?? 0;
   assert.ok(timeMs >= before - 2 && timeMs <= Date.now() + 2, `${timeMs} is not between ${before} and now`);
   await session.kill({ signal: "SIGKILL" });
@@ -103,7 +103,7 @@ test("a key without output is acknowledged, and acknowledgements keep their orde
   assert.equal(state.reason, "quiet");
   assert.equal(size, undefined);
   assert.deepEqual(session.info().pty, { columns: 50, rows: 9 });
-  await until("it followed", () => follower.text() === "ready");
+  await until("the follower has read the log", () => follower.text() === "ready");
   await session.kill({ signal: "SIGKILL" });
   await follower.all;
 });
@@ -119,7 +119,7 @@ test("searches a pattern in the output since the last key, even before the key i
   const [, found] = await Promise.all([session.write("e"), session.waitFor({ pattern: /e/, timeoutMs: 20_000 })]);
   assert.equal(found.reason, "pattern");
   assert.equal(found.match?.[0], "e");
-  // Earlier output is not searched: "ready" contains one of these letters, too.
+  // Earlier output is not searched, because "ready" also contains one of these letters.
   assert.equal((await session.waitFor({ pattern: /[abd]/, timeoutMs: 50 })).reason, "timeout");
   await session.kill({ signal: "SIGKILL" });
   await follower.all;

@@ -74,7 +74,7 @@ export class Bench {
   /** Calls a tool that must fail, and returns the error type and the recovery actions. */
   async failure(name: string, args: unknown, context?: CallContext): Promise<{ type: string; actions: string[] }> {
     const { error } = await this.call(name, args, context);
-    assert.ok(error, "it fails");
+    assert.ok(error, "the call returned no error");
     assert.ok(error.message.length > 0);
     return { type: error.type, actions: error.recovery.map((way: { action: string }) => way.action) };
   }

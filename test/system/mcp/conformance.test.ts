@@ -97,7 +97,7 @@ test("passes the official conformance suite except for the baseline", async () =
     });
   }
   const [code] = await once(child, "close");
-  // Also fails when a scenario of the baseline passes; it must be removed then.
+  // Also fails when a scenario of the baseline passes, which must then be removed from the baseline.
   assert.equal(code, 0, report.slice(-4000));
 });
 

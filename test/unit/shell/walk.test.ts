@@ -222,7 +222,7 @@ test("classifies commands by kind", () => {
   assert.equal(find("/bin/../bin/ls", "ls").executable.written, "/bin/../bin/ls");
 });
 
-test("spans point into the given text, also for nested command strings", () => {
+test("spans point into the given text, even for nested command strings", () => {
   for (const text of ["a; x y", "bash -c 'a; x y'", 'sh -c "x y"', "eval 'x y'", "echo $(x y)", "echo `x y`"]) {
     const { span } = find(text, "x");
     assert.equal(text.slice(span.start, span.end), "x y", text);

@@ -90,7 +90,7 @@ test("claims only due items of the given types", () => {
   assert.equal(queue.claim(ME), null);
 });
 
-test("another worker can claim an item whose lease has expired, and the first lease is invalid", async () => {
+test("another consumer can claim an item whose lease has expired, and the first lease is invalid", async () => {
   const { queue } = fresh();
   queue.enqueue(item("a"));
   const first = claimed(queue, { worker: "first", leaseMs: 2000 });
@@ -105,7 +105,7 @@ test("another worker can claim an item whose lease has expired, and the first le
   queue.ack(second.id, second.lease);
 });
 
-test("an expired lease is valid until another worker claims the item", async () => {
+test("an expired lease is valid until another consumer claims the item", async () => {
   const { queue } = fresh();
   queue.enqueue(item("a"));
   const { id, lease } = claimed(queue, { ...ME, leaseMs: 1 });

@@ -41,7 +41,7 @@ test("colours are parsed and carry over to the next line", () => {
   );
 });
 
-test("other escape sequences are removed, and invisible characters are written out", () => {
+test("other escape sequences are removed, and invisible characters are shown as codes", () => {
   assert.equal(textOf(`a${ESC}[2Jb${ESC}]0;title\u0007c${ESC}]52;c;aGk=${ESC}\\d`), "abcd");
   assert.equal(textOf(`${ESC}]8;;http://evil.example\u0007safe${ESC}]8;;\u0007`), "safe");
   assert.equal(textOf("a\u202eb\u200bc\u0000"), "a‹U+202E›b‹U+200B›c‹NUL›");
@@ -141,7 +141,7 @@ test("text is split at marks, including overlapping and out-of-range ones", () =
   );
 });
 
-test("invisible characters are separated from the text and written out", () => {
+test("invisible characters are separated from the text and shown as codes", () => {
   assert.deepEqual(piecesOf("a\u202eb\nc", true), [
     { text: "a", hidden: false },
     { text: "‹U+202E›", hidden: true },

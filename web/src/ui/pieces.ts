@@ -10,8 +10,8 @@ const HIDDEN = /([\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+)/u;
 const HIDDEN_IN_LINE = /((?:(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}])+)/u;
 
 /**
- * Splits text into visible pieces and runs of invisible characters. The latter are written out as on approval requests
- * (`‹U+202E›`), because they could make the text look like another one (invariant 2).
+ * Splits text into visible pieces and runs of invisible characters. The latter are shown as codes (`‹U+202E›`), as in
+ * approval requests, because they could make the text look like a different one (invariant 2).
  */
 export function piecesOf(text: string, keepLines = false): Piece[] {
   return text

@@ -41,7 +41,7 @@ test("shows the current screen of a running session", async () => {
   assert.equal((await session.screen()).lines[0], "hello Ada", "the screen is kept after the session has ended");
 });
 
-test("shows the screen of vim, also through another gateway", {
+test("shows the screen of vim, including through another gateway", {
   skip: !has("vim") && "vim is not installed",
 }, async () => {
   writeFileSync(fixture.path("poem.txt"), "roses are red\nviolets are blue\n");

@@ -12,7 +12,7 @@ async function ask({ gateway }: Stage, request: Partial<RunRequest> & { command:
 }
 
 export function approvalFlows(stage: () => Stage): void {
-  test("a request shows the complete command with invisible characters written out and risky parts marked", async () => {
+  test("a request shows the complete command, with codes for invisible characters and marks on risky parts", async () => {
     const { page } = stage();
     await visit(page, "#/approvals");
     const id = await ask(stage(), { command: `echo ${ASKS} one \u202etxt.exe`, intent: "<i>trust me</i>" });

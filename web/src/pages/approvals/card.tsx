@@ -49,7 +49,7 @@ export function ApprovalCard(props: { approval: Approval; onNext: () => void; ot
     } finally {
       setBusy(false);
       setPanel("none");
-      // Reloaded on failure, too: another approver may have decided first.
+      // The request is also reloaded on failure, because another approver may have decided first.
       await get<Approval>(`/v1/approvals/${decidedId}`).then(noteApproval, () => undefined);
       card.focus();
     }

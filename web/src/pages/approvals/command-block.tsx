@@ -13,7 +13,7 @@ export function CommandBlock(props: { request: ApprovalRequest; onEndSeen?: () =
     ...props.request.command.marks.map((span) => ({
       ...span,
       kind: "hidden-char",
-      why: "Invisible or misleading characters, written out",
+      why: "Invisible or misleading characters, shown as codes",
     })),
   ]);
   createEffect(() => {

@@ -182,7 +182,7 @@ function Nothing(props: { loading: boolean; none: boolean }) {
   );
 }
 
-/** Reports whether the page is narrow; rows are taller then. */
+/** Reports whether the page is narrow. Rows are taller on a narrow page. */
 function narrowPage(): () => boolean {
   const media = matchMedia("(max-width: 760px)");
   const [narrow, setNarrow] = createSignal(media.matches);

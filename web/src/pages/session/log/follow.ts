@@ -7,7 +7,7 @@ import { type Part, textOf } from "./region.ts";
 const EVERY_MS = 60;
 
 /**
- * Follows a log from an offset on. After a lost connection the browser resumes the stream by itself where it stopped.
+ * Follows a log from an offset. After a lost connection, the browser itself resumes the stream where it stopped.
  * Returns a function that stops following.
  */
 export function follow(
