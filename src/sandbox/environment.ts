@@ -216,7 +216,7 @@ function variableFilter(rules: EnvironmentRules): VariableFilter {
 }
 
 interface Prepared {
-  judge: VariableFilter;
+  filter: VariableFilter;
   inherited: Environment;
 }
 
@@ -231,9 +231,9 @@ function prepare(parent: Readonly<Environment>, rules: EnvironmentRules): Prepar
   }
   let ready = ofRules.get(parent);
   if (!ready) {
-    const judged = variableFilter(rules);
-    const kept = Object.entries(parent).filter(([name, value]) => judged.inherits(name, value));
-    ready = { judge: judged, inherited: Object.fromEntries(kept) };
+    const filter = variableFilter(rules);
+    const kept = Object.entries(parent).filter(([name, value]) => filter.inherits(name, value));
+    ready = { filter, inherited: Object.fromEntries(kept) };
     ofRules.set(parent, ready);
   }
   return ready;
@@ -248,12 +248,12 @@ export function sanitizeEnvironment(
   given: Readonly<Environment> | undefined,
   rules: EnvironmentRules,
 ): Environment {
-  const { judge, inherited } = prepare(parent, rules);
+  const { filter, inherited } = prepare(parent, rules);
   if (!given) return inherited;
   const names = Object.keys(given);
   if (names.length === 0) return inherited;
   for (const name of names) {
-    const why = judge.refuses(name, given[name] ?? "");
+    const why = filter.refuses(name, given[name] ?? "");
     if (why) throw refusedVariable(name, why);
   }
   const env = { ...inherited, ...given };

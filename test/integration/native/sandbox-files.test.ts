@@ -119,19 +119,19 @@ for (const uid of IDENTITIES) {
   test(`commands of user ${uid} start while a read-only path is replaced continuously`, {
     skip,
   }, async () => {
-    const spot = put(cell, join(cell.workspace, "replaced"), "");
+    const path = put(cell, join(cell.workspace, "replaced"), "");
     const replace = `const { renameSync, writeFileSync } = require("node:fs");
-      const { workerData: spot } = require("node:worker_threads");
+      const { workerData: path } = require("node:worker_threads");
       setInterval(() => {
         for (let i = 0; i < 200; i++) {
-          writeFileSync(spot + ".new", "");
-          renameSync(spot + ".new", spot);
+          writeFileSync(path + ".new", "");
+          renameSync(path + ".new", path);
         }
       }, 0);`;
-    const other = new Worker(replace, { eval: true, workerData: spot });
+    const other = new Worker(replace, { eval: true, workerData: path });
     try {
       for (let i = 0; i < 100; i++) {
-        const { record } = await cell.run(["true"], cell.sandbox({ readOnly: [spot] }));
+        const { record } = await cell.run(["true"], cell.sandbox({ readOnly: [path] }));
         assert.deepEqual([record.reason, record.step, record.code], ["exited", undefined, 0]);
       }
     } finally {
@@ -194,17 +194,17 @@ for (const uid of IDENTITIES) {
   });
 
   test(`the next command of user ${uid} sees paths that were replaced in between`, { skip }, async () => {
-    const spot = join(cell.workspace, "spot");
-    const sandbox = cell.sandbox({ readOnly: [spot] });
-    assert.equal(await tried(["write", spot], sandbox), "done", "it does not exist yet");
-    assert.equal(await tried(["write", spot], sandbox), "EROFS", "it exists");
+    const path = join(cell.workspace, "path");
+    const sandbox = cell.sandbox({ readOnly: [path] });
+    assert.equal(await tried(["write", path], sandbox), "done", "it does not exist yet");
+    assert.equal(await tried(["write", path], sandbox), "EROFS", "it exists");
     // Editors save a file by renaming a new one over it, which removes the mount in every other namespace.
-    put(cell, `${spot}.new`, "new");
-    renameSync(`${spot}.new`, spot);
-    assert.equal(await tried(["write", spot], sandbox), "EROFS", "replaced");
-    rmSync(spot);
-    put(cell, spot, "again");
-    assert.equal(await tried(["write", spot], sandbox), "EROFS", "created again");
+    put(cell, `${path}.new`, "new");
+    renameSync(`${path}.new`, path);
+    assert.equal(await tried(["write", path], sandbox), "EROFS", "replaced");
+    rmSync(path);
+    put(cell, path, "again");
+    assert.equal(await tried(["write", path], sandbox), "EROFS", "created again");
     const other = join(cell.folder, "other");
     const wide = cell.sandbox({ writable: [cell.workspace, other] });
     cell.own(other);
@@ -220,8 +220,8 @@ for (const uid of IDENTITIES) {
   });
 
   test(`user ${uid} can reach neither the keeper's socket nor denied or masked sockets`, { skip }, async () => {
-    const door = socketPath(cell.state);
-    assert.match(await tried(["connect-unix", door]), /^(EACCES|ENOENT|ECONNREFUSED)$/);
+    const keeperSocket = socketPath(cell.state);
+    assert.match(await tried(["connect-unix", keeperSocket]), /^(EACCES|ENOENT|ECONNREFUSED)$/);
     const docker = join(cell.folder, "docker.sock");
     const server = createServer((socket) => socket.on("error", () => {}).end("hello")).listen(docker);
     await once(server, "listening");
@@ -237,14 +237,14 @@ for (const uid of IDENTITIES) {
   });
 
   test(`a keeper rejects sandboxed commands of user ${uid}, even if its socket is visible`, { skip }, async () => {
-    const door = socketPath(cell.state);
+    const keeperSocket = socketPath(cell.state);
     const shown = cell.sandbox({ denied: [cell.secret] });
-    assert.equal(await tried(["connect-unix", door], shown), "ECONNRESET");
+    assert.equal(await tried(["connect-unix", keeperSocket], shown), "ECONNRESET");
     assert.equal(
-      await tried(["connect-unix", door], { ...shown, isolated: tier.isolation, writable: [cell.folder] }),
+      await tried(["connect-unix", keeperSocket], { ...shown, isolated: tier.isolation, writable: [cell.folder] }),
       "ECONNRESET",
     );
-    assert.equal((await cell.run([attempt, "connect-unix", door], null)).stdout, "done\n");
+    assert.equal((await cell.run([attempt, "connect-unix", keeperSocket], null)).stdout, "done\n");
   });
 
   test(`user ${uid} can use only common devices, and no terminals of others`, {

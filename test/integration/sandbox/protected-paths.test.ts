@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { protectedPathOf, protectedPaths } from "../../../src/sandbox/protected-paths.ts";
 
-const folder = realpathSync(mkdtempSync(join(tmpdir(), "sallyport-spots-")));
+const folder = realpathSync(mkdtempSync(join(tmpdir(), "sallyport-protected-")));
 after(() => rmSync(folder, { recursive: true }));
 
 function git(cwd: string, ...args: string[]): void {
@@ -65,8 +65,8 @@ test("a linked worktree can write the files of a commit only if its repository n
     ["worktrees/tree", "objects", "refs", "logs"].map((name) => join(place, ".git", name)).toSorted(),
   );
   for (const name of ["commondir", "gitdir"]) {
-    const spot = join(place, ".git/worktrees/tree", name);
-    assert.ok(readOnly.includes(spot), `${spot} says where git takes hooks and commands from`);
+    const path = join(place, ".git/worktrees/tree", name);
+    assert.ok(readOnly.includes(path), `${path} determines where git finds hooks and configuration`);
   }
   const forged = join(folder, "forged");
   mkdirSync(forged);
