@@ -44,7 +44,7 @@ async function leavesNothing(subject: Subject): Promise<string> {
   const left = alive();
   if (!answered) await kill();
   end(alive());
-  return answered ? (left.length === 0 ? "yes" : "answers, and leaves it running") : "does not answer";
+  return answered ? (left.length === 0 ? "yes" : "returns, and leaves it running") : "does not return";
 }
 
 async function killsAll(subject: Subject): Promise<string> {
