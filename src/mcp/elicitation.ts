@@ -106,7 +106,7 @@ function elicitDuringCall(ctx: ServerContext, who: string): HostApproval {
 }
 
 /**
- * From protocol version 2026-07-28 on a server cannot ask during a call. The call returns the form, and the client
+ * Since protocol version 2026-07-28, a server cannot ask during a call. The call returns the form, and the client
  * repeats the call with the decision. The decision applies to the same approval only: if anything about the command has
  * changed, it is another approval with another id (invariant 2).
  */

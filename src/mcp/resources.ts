@@ -171,7 +171,7 @@ async function screenOf({ session, info }: Found, uri: string): Promise<string> 
 
 const streamOf = (part: Log) => (part === "output" ? "merged" : part);
 
-/** Reads bytes of a log from an offset on. `nextOffset` is the offset to continue at. */
+/** Reads bytes of a log from an offset. `nextOffset` is the offset to continue at. */
 async function slice({ session }: Found, part: Log, offset: number, limit: number | null): Promise<Reading> {
   const most = Math.min(limit ?? MODEL_BYTES, MODEL_BYTES);
   const { text, nextOffset, totalBytes, droppedBytes } = await session.logs({

@@ -89,7 +89,7 @@ export function sendNotifications(
   server.onclose = () => {
     for (const stop of stops) stop();
   };
-  // From protocol version 2026-07-28 on the SDK manages subscriptions and filters notifications.
+  // Since protocol version 2026-07-28, the SDK manages subscriptions and filters notifications.
   return { watchAll: () => watch(notify) };
 }
 

@@ -27,7 +27,7 @@ export interface DbosQueue {
   workflowClass?: string | undefined;
 }
 
-/** The used part of the DBOS client. The package is optional, so its types cannot be imported. */
+/** The part of the DBOS client that is used here. The package is optional, so its types cannot be imported. */
 interface Client {
   enqueuePortable(options: object, args: unknown[]): Promise<unknown>;
   destroy(): Promise<void>;
@@ -108,7 +108,7 @@ function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-/** Returns the reason of an error without the database URL, which may contain a password. */
+/** Returns the reason for an error without the database URL, which may contain a password. */
 function reasonOf(error: unknown): string {
   const { name, code, message } = error as Error & { code?: string };
   if (name === "TimeoutError") return "timed out";

@@ -56,7 +56,7 @@ export async function callWebhook(
   }
 }
 
-/** Returns the reason of a fetch error, which is in its cause. */
+/** Returns the reason for a fetch error, which is in its `cause`. */
 function reasonOf(error: unknown): string {
   const { name, message, cause } = error as Error & { cause?: { code?: string; message?: string } };
   if (name === "TimeoutError") return "timed out";

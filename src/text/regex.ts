@@ -1,7 +1,7 @@
 import { type Context, createContext, Script } from "node:vm";
 import { SallyportError } from "../core/error.ts";
 
-/** Patterns come from models; one that backtracks without end must not block the process. */
+/** Patterns come from models. A pattern that backtracks excessively must not block the process. */
 const LONGEST_MS = 250;
 /** A search that timed out is retried if this process got little CPU time, as on a busy machine. */
 const ATTEMPTS = 3;

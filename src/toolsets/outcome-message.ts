@@ -100,7 +100,7 @@ function exitCodeMessage(outcome: Outcome): string | null {
   return `Exit code ${exitCode}: a process was probably killed by ${signalCause(name, outcome.resourceUsage)}.`;
 }
 
-/** Says where to look for the reason of a failure. */
+/** Says where to look for the reason for a failure. */
 function outputNote(outcome: Outcome): string {
   if ("stderr" in outcome) {
     if (outcome.stderr !== "") return "See stderr.";

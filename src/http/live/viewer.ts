@@ -184,7 +184,7 @@ export class Viewer {
   }
 
   /**
-   * Sends output from an offset on. Returns null at the end of the session. Otherwise a repaint is needed, and the
+   * Sends output from an offset. Returns null at the end of the session. Otherwise a repaint is needed, and the
    * result is the number of bytes that the viewer skips.
    */
   async #follow(offset: number): Promise<number | null> {

@@ -7,7 +7,7 @@ const ACTING = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: matches control characters
 const PLAIN = /[^\x00-\x08\x0a-\x1f\x7f-\x9f]+/y;
 
-// Bidirectional overrides and tags, with which a person sees a different text than a model reads.
+// Bidirectional overrides and tags, which can make a person see a different text from the one a model reads.
 const DECEIVING = /[\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/gu;
 
 /**

@@ -3,7 +3,7 @@ import type { Escape } from "./escape.ts";
 /** The assumed width of the terminal: a longer line has wrapped, and its earlier rows cannot be changed. */
 const WIDEST = 1024;
 
-/** One line of a terminal, cells counted as string indexes. */
+/** One line of a terminal. A cell is one UTF-16 code unit of the string. */
 export class Row {
   #settled = "";
   #cells = "";

@@ -22,16 +22,16 @@ function stored(): number {
 }
 
 const LONG: [string, RunRequest][] = [
-  ["a forbidden command with long arguments", { command: "shutdown", args: [MB, MB, MB] }],
-  ["a forbidden command with very many arguments", { command: "shutdown", args: Array(300_000).fill("xxxxxxxx") }],
-  ["a forbidden command with very many empty arguments", { command: "shutdown", args: Array(1_000_000).fill("") }],
-  ["a text that is too long to run", { command: `: ${MB}${MB}${MB}` }],
-  ["a folder that cannot be", { command: "true", cwd: `${MB}${MB}${MB}` }],
-  ["variables that cannot be", { command: "true", env: { [`${MB}_TOKEN`]: "x" } }],
+  ["a blocked command with long arguments", { command: "shutdown", args: [MB, MB, MB] }],
+  ["a blocked command with very many arguments", { command: "shutdown", args: Array(300_000).fill("xxxxxxxx") }],
+  ["a blocked command with very many empty arguments", { command: "shutdown", args: Array(1_000_000).fill("") }],
+  ["shell text that is too long to run", { command: `: ${MB}${MB}${MB}` }],
+  ["a request with a working directory that is too long", { command: "true", cwd: `${MB}${MB}${MB}` }],
+  ["a request with a variable name that is too long", { command: "true", env: { [`${MB}_TOKEN`]: "x" } }],
 ];
 
 for (const [what, request] of LONG) {
-  test(`${what} is stored truncated and says what is missing`, async () => {
+  test(`${what} is truncated in the database, with a note about the omitted part`, async () => {
     const before = stored();
     const result = await gateway.run(request);
     assert.ok(["failed", "blocked", "denied"].includes(result.status), result.status);
