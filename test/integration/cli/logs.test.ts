@@ -34,7 +34,7 @@ function logs(...args: string[]): Promise<Outcome> {
   return box.run(["logs", ...args]);
 }
 
-test("prints each stream to its own, or to stdout with --stream", async () => {
+test("prints stdout to stdout and stderr to stderr, or one stream to stdout with --stream", async () => {
   const apart = await logs("both");
   assert.deepEqual([apart.stdout, apart.stderr, apart.code], ["one\nthree\n", "two\n", 0]);
   const named = { stdout: "one\nthree\n", stderr: "two\n", merged: "one\ntwo\nthree\n" };

@@ -10,7 +10,11 @@ test("by default a known command is allowed, and an unanalyzable one only in a s
   assert.equal(verdict("ls"), "allow");
   assert.equal(verdict("$X"), "allow");
   assert.equal(verdict("$X", {}, { confined: false }), "ask");
-  assert.equal(verdict("$X", { ask: "off" }, { confined: false }), "deny", "nobody is asked, so it is a no");
+  assert.equal(
+    verdict("$X", { ask: "off" }, { confined: false }),
+    "deny",
+    "approvals are off, so the command is denied",
+  );
 });
 
 test("text beyond the analysis limits does not let a blocked command through, even in a sandbox (invariant 3)", () => {

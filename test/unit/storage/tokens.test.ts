@@ -27,7 +27,7 @@ test("verifies a token by its exact secret", () => {
   }
 });
 
-test("another process on the same state folder verifies it, too", () => {
+test("another process on the same state folder can verify a token", () => {
   const { secret } = tokens.create(newToken("shared"));
   assert.equal(new Tokens(file.open()).verify(secret)?.name, "shared");
 });
