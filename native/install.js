@@ -1,9 +1,10 @@
-// Installs the keeper: copies the prebuilt one of the package where it fits, else compiles it with the system's C compiler.
-// Plain JavaScript for any Node: it runs before the Node version is checked. A missing compiler does not fail the install:
-// commands then run under the portable executor, and `sallyport doctor` says so.
-//   --strict            compiles it here and turns warnings into errors
-//   --prebuilt          compiles the one for the package: static, so that it depends on the kernel only
-//   --compile-commands  writes build/compile_commands.json for clangd and clang-tidy, and compiles nothing
+// Installs the keeper: copies the prebuilt one of the package if it runs here, otherwise compiles it with the C compiler
+// of the system. This is plain JavaScript for any version of Node, because it runs before the version is checked. A
+// missing compiler does not fail the installation: commands then run under the portable executor, and
+// `sallyport doctor` reports it. Options:
+//   --strict            compile the keeper and treat warnings as errors
+//   --prebuilt          compile the keeper for the package, statically linked so that it depends only on the kernel
+//   --compile-commands  only write build/compile_commands.json, for clangd and clang-tidy
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -18,10 +19,10 @@ const OUTPUTS = ["build", "prebuilt"];
 const sources = sourcesIn("").sort();
 const base = ["-std=c11", "-D_GNU_SOURCE", "-O2", "-fstack-protector-strong", "-D_FORTIFY_SOURCE=2"];
 const warnings = ["-Wall", "-Wextra", "-Wshadow", "-Wwrite-strings", "-Werror"];
-// Small, quick to fork, and the same wherever it is copied. Not every system has the static C library.
+// A static executable is small, fast to fork, and runs on any distribution. Some systems lack the static C library.
 const STATIC = "-static-pie";
 
-/** Paths of the C sources and headers below `folder`, relative to this one. */
+/** Returns the paths of the C sources and headers below `folder`, relative to the folder of this file. */
 function sourcesIn(folder) {
   const entries = readdirSync(join(here, folder), { withFileTypes: true });
   return entries.flatMap((entry) => {
@@ -31,14 +32,14 @@ function sourcesIn(folder) {
   });
 }
 
-/** Two builds are the same exactly when their flags and sources are: a gateway leaves keepers of other builds alone. */
+/** Returns an id that identifies the flags and sources of a build. A gateway uses only keepers of its own build. */
 function buildId() {
   const hash = createHash("sha256").update(base.join(" "));
   for (const name of sources) hash.update(name).update(readFileSync(join(here, name)));
   return hash.digest("hex").slice(0, 12);
 }
 
-/** Replaces the keeper by rename, so that another process never runs a half-written one. */
+/** Replaces the keeper by rename, so that no other process runs an incomplete file. */
 function put(folder, id, make) {
   const target = join(folder, `keeper.${process.pid}`);
   mkdirSync(folder, { recursive: true });
@@ -60,7 +61,7 @@ function compile(folder, id, flags) {
   return put(folder, id, run);
 }
 
-/** Copies the prebuilt keeper if it was made from these sources for this platform and runs here. */
+/** Copies the prebuilt keeper if it was built from these sources for this platform and runs on this machine. */
 function takePrebuilt(id) {
   const program = join(prebuilt, "keeper");
   try {
@@ -73,7 +74,7 @@ function takePrebuilt(id) {
     });
     return true;
   } catch {
-    return false; // missing, or for another platform: compile instead
+    return false; // missing or for another platform, so the keeper is compiled
   }
 }
 
@@ -84,17 +85,18 @@ function note(text) {
 function explain({ error, stderr }) {
   if (error && error.code === "ENOENT") {
     note(
-      "no C compiler found, so the portable executor is used, which confines nothing (docs/portable.md); for the native" +
-        " one install a compiler (Debian, Ubuntu: apt-get install gcc libc6-dev) and run: npm rebuild sallyport",
+      "no C compiler found. Commands run under the portable executor, without a sandbox (docs/portable.md)." +
+        " To build the native keeper, install a compiler (Debian, Ubuntu: apt-get install gcc libc6-dev)" +
+        " and run `npm rebuild sallyport`.",
     );
   } else {
-    note(`the native keeper could not be built:\n${stderr || error}`);
+    note(`could not build the native keeper:\n${stderr || error}`);
   }
 }
 
 function install() {
   if (process.platform !== "linux") {
-    note("the native keeper is for Linux; nothing to build here");
+    note("the native keeper requires Linux, so it is not built. Commands run under the portable executor.");
     return 0;
   }
   const id = buildId();
@@ -111,7 +113,7 @@ function install() {
 function pack() {
   rmSync(join(here, "prebuilt"), { recursive: true, force: true });
   if (platform !== "linux-x64") {
-    note(`a package made on ${platform} has no keeper in it: make it on linux-x64`);
+    note(`cannot build the keeper for the package on ${platform}; build the package on linux-x64`);
     return 1;
   }
   const result = compile(prebuilt, buildId(), [...warnings, STATIC, "-s"]);

@@ -11,7 +11,7 @@
 
 int cgroup_write(int folder, const char *file, const char *text)
 {
-	/* The kernel's files ignore O_TRUNC; the regular files of a test need it. */
+	/* Files in cgroupfs ignore O_TRUNC, but the regular files that tests use instead require it. */
 	int fd = openat(folder, file, O_WRONLY | O_TRUNC | O_CLOEXEC);
 	if (fd < 0)
 		return -1;
@@ -68,7 +68,7 @@ bool cgroup_list_contains(const char *words, const char *word)
 	return false;
 }
 
-#define PERIOD_US 100000 /* the kernel's default */
+#define PERIOD_US 100000 /* the default of the kernel */
 #define LEAST_QUOTA_US 1000
 #define ATTEMPTS 10
 
@@ -77,7 +77,7 @@ static struct cgroup_group *make_group(struct cgroup *cgroup, int version, const
 	char path[CGROUP_PATH];
 	if (snprintf(path, sizeof path, "%s/%s", base, name) >= (int)sizeof path)
 		return NULL;
-	/* Controllers of one hierarchy share a group. */
+	/* Controllers of the same hierarchy share a group. */
 	for (unsigned i = 0; i < cgroup->count; i++)
 		if (strcmp(cgroup->groups[i].path, path) == 0)
 			return &cgroup->groups[i];
@@ -105,14 +105,14 @@ static bool limit_memory(const struct cgroup_group *group, uint64_t bytes)
 	if (group->version == 1) {
 		if (cgroup_write_number(group->folder, "memory.limit_in_bytes", bytes) < 0)
 			return false;
-		/* Limits swap too, or the command would only run slower. */
+		/* Limit swap as well, otherwise the command would only become slower. */
 		(void)cgroup_write_number(group->folder, "memory.memsw.limit_in_bytes", bytes);
 		return true;
 	}
 	if (cgroup_write_number(group->folder, "memory.max", bytes) < 0)
 		return false;
 	(void)cgroup_write(group->folder, "memory.swap.max", "0");
-	(void)cgroup_write(group->folder, "memory.oom.group", "1"); /* kill the whole tree, not a random part of it */
+	(void)cgroup_write(group->folder, "memory.oom.group", "1"); /* the OOM killer kills the whole tree */
 	return true;
 }
 
@@ -124,7 +124,7 @@ static bool limit_cpu(const struct cgroup_group *group, uint64_t milli)
 	if (group->version == 1) {
 		if (cgroup_write_number(group->folder, "cpu.cfs_period_us", PERIOD_US) < 0)
 			return false;
-		/* EINVAL: a parent has a lower limit, which applies. */
+		/* EINVAL means that a parent has a lower limit, which applies. */
 		return cgroup_write_number(group->folder, "cpu.cfs_quota_us", quota) == 0 || errno == EINVAL;
 	}
 	char text[48];
@@ -145,11 +145,11 @@ void cgroup_create(struct cgroup *cgroup, const struct cgroup_host *host, const 
 	const uint64_t values[CGROUP_CONTROLLERS] = {limits->memory, limits->cpu_milli, limits->tasks};
 	char base[CGROUP_PATH], name[96];
 	memset(cgroup, 0, sizeof *cgroup);
-	/* A sweep reads the keeper's pid to see whether the group is still in use. */
+	/* The name contains the pid of the keeper, by which a sweep checks whether the group is still in use. */
 	snprintf(name, sizeof name, "%s.%d", id, (int)getpid());
 	for (enum cgroup_controller controller = 0; controller < CGROUP_CONTROLLERS; controller++) {
 		struct cgroup_group *group = NULL;
-		/* Retries if a sweep removed the empty directory in between. */
+		/* Retry if a sweep removes the empty base directory in the meantime. */
 		for (int attempt = 0; values[controller] && !group && attempt < ATTEMPTS; attempt++)
 			if (cgroup_base(host, controller, base))
 				group = make_group(cgroup, host->locations[controller].version, base, name);
@@ -178,7 +178,7 @@ uint64_t cgroup_limit_hits(const struct cgroup *cgroup, enum cgroup_controller c
 {
 	const struct cgroup_group *group = cgroup->of[controller];
 	if (!group || controller == CGROUP_CPU)
-		return 0; /* a command over its CPU limit only waits */
+		return 0; /* a command that reaches its CPU limit is only throttled */
 	if (controller == CGROUP_PIDS)
 		return cgroup_read_number(group->folder, "pids.events", "max");
 	return cgroup_read_number(group->folder, group->version == 1 ? "memory.oom_control" : "memory.events",

@@ -5,18 +5,18 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Control groups: the kernel counts and limits the resources of a command's whole tree. Version 2 has one hierarchy,
- * version 1 has one per controller; a machine may use both. */
+/* Control groups, with which the kernel accounts and limits the resources of a command's process tree. Version 2 has a
+ * single hierarchy, version 1 has one per controller. A machine may use both. */
 enum cgroup_controller { CGROUP_MEMORY, CGROUP_CPU, CGROUP_PIDS, CGROUP_CONTROLLERS };
 
 #define CGROUP_PATH 512
-#define CGROUP_FOLDER "sallyport" /* all groups are in a directory of this name */
+#define CGROUP_FOLDER "sallyport" /* directory in which all groups are created */
 
-/* Where this process is in the hierarchy of a controller. */
+/* The location of this process in the hierarchy of a controller. */
 struct cgroup_location {
-	int version; /* 0: no hierarchy has it */
-	char own[CGROUP_PATH];
-	char mount[CGROUP_PATH];
+	int version;             /* 1 or 2, or 0 if the controller is not available */
+	char own[CGROUP_PATH];   /* path of the cgroup of this process */
+	char mount[CGROUP_PATH]; /* mount point of the hierarchy */
 };
 
 struct cgroup_host {
@@ -25,10 +25,10 @@ struct cgroup_host {
 
 /* ---- hierarchy.c ---- */
 
-/* Reads the locations from SELF/cgroup and SELF/mountinfo; SELF is /proc/self, or a directory made by a test. */
+/* Reads the locations from SELF/cgroup and SELF/mountinfo. SELF is /proc/self, or a directory created by a test. */
 void cgroup_discover(struct cgroup_host *host, const char *self);
 
-/* Creates the directory for groups of CONTROLLER and returns its path in BASE. False: not possible. */
+/* Creates the directory for groups of CONTROLLER and stores its path in BASE. Returns false if that is not possible. */
 bool cgroup_base(const struct cgroup_host *host, enum cgroup_controller controller, char base[CGROUP_PATH]);
 
 /* ---- cgroup.c ---- */
@@ -39,60 +39,61 @@ struct cgroup {
 	struct cgroup_group {
 		char path[CGROUP_PATH];
 		int version;
-		int folder; /* -1: none */
-		int tasks;  /* writing "0" here moves the writing process */
+		int folder;
+		int tasks; /* file to which a process writes "0" to join the group */
 	} groups[CGROUP_CONTROLLERS];
-	struct cgroup_group *of[CGROUP_CONTROLLERS]; /* NULL: not available */
+	struct cgroup_group *of[CGROUP_CONTROLLERS]; /* the group of each controller, or NULL if it is not available */
 };
 
+/* Limits of a process tree; 0 means no limit. */
 struct cgroup_limits {
-	uint64_t memory;    /* bytes; 0: none */
-	uint64_t cpu_milli; /* thousandths of a CPU; 0: none */
-	uint64_t tasks;     /* processes and threads; 0: none */
+	uint64_t memory;    /* bytes */
+	uint64_t cpu_milli; /* thousandths of a CPU */
+	uint64_t tasks;     /* processes and threads */
 };
 
-/* Creates the groups that LIMITS need and sets the limits. `of` shows which controllers are available. */
+/* Creates the groups that LIMITS require and sets the limits. `of` tells which controllers enforce their limit. */
 void cgroup_create(struct cgroup *cgroup, const struct cgroup_host *host, const char *id,
 		   const struct cgroup_limits *limits);
 
-/* A descriptor for CLONE_INTO_CGROUP (version 2), or -1. */
+/* Returns the descriptor of the version 2 group for CLONE_INTO_CGROUP, or -1 if there is none. */
 int cgroup_clone_target(const struct cgroup *cgroup);
 
-/* Joins the groups, except one the process was started in (BORN). For the child between vfork and exec. In version 1 a
- * single thread can move itself without the lock that costs milliseconds; in version 2 only starting there avoids it.
- * 0, or -1 with errno. */
+/* Moves the calling process into the groups, for the child between vfork and exec. BORN means that it was started in
+ * the version 2 group. In version 1, a single thread can move itself without taking the lock that costs milliseconds.
+ * In version 2, only starting in the group avoids the lock. Returns 0, or -1 with errno. */
 int cgroup_join(const struct cgroup *cgroup, bool born);
 
-/* How often the limit of CONTROLLER was reached. */
+/* Returns how often the limit of CONTROLLER was reached. */
 uint64_t cgroup_limit_hits(const struct cgroup *cgroup, enum cgroup_controller controller);
 
-/* The peak memory or number of tasks; 0: unknown. */
+/* Returns the peak memory usage or number of tasks, or 0 if unknown. */
 uint64_t cgroup_peak(const struct cgroup *cgroup, enum cgroup_controller controller);
 
-/* CPU time of all processes that were ever in the groups, in us; 0: unknown. */
+/* Returns the CPU time of all processes that have ever been in the groups, in microseconds, or 0 if unknown. */
 uint64_t cgroup_cpu_us(const struct cgroup *cgroup);
 
-/* Removes the groups. One that is not empty is left to a sweep. */
+/* Removes the groups. A group that is not empty is left to a sweep. */
 void cgroup_remove(struct cgroup *cgroup);
 
 /* ---- sweep.c ---- */
 
-/* Kills and removes what killed keepers have left, including processes that left the process tree. False: some
- * processes are still dying, so it must run again. */
+/* Kills the processes in groups of keepers that no longer run, including those that have left the process tree, and
+ * removes the groups. Returns false if some processes are still exiting, so that the sweep must be repeated. */
 bool cgroup_sweep(const struct cgroup_host *host);
 
 /* ---- cgroup.c: reading and writing cgroup files ---- */
 
-/* 0, or -1 with errno. */
+/* Writes TEXT to a file. Returns 0, or -1 with errno. */
 int cgroup_write(int folder, const char *file, const char *text);
 
-/* Reads a small file into TEXT, truncated to ROOM; NULL: it cannot be read. */
+/* Reads a small file into TEXT, truncated to ROOM. Returns NULL if it cannot be read. */
 char *cgroup_read(int folder, const char *file, char *text, size_t room);
 
-/* The number after NAME, or at the start of the file for ""; 0: none. */
+/* Returns the number after NAME, or at the start of the file if NAME is empty. Returns 0 if there is none. */
 uint64_t cgroup_read_number(int folder, const char *file, const char *name);
 
-/* Whether a list separated by spaces or commas contains WORD. */
+/* Reports whether a list separated by spaces or commas contains WORD. */
 bool cgroup_list_contains(const char *words, const char *word);
 
 #endif

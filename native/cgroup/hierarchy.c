@@ -9,8 +9,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* In version 2 only leaves may contain processes. The processes of a group that is delegated to us move to this
- * leaf. */
+/* In version 2 only leaf cgroups may contain processes. The processes of a cgroup that is delegated to us are moved to
+ * a leaf of this name. */
 #define LEAF_NAME "sallyport-door"
 #define MOVE_PASSES 8
 
@@ -35,7 +35,8 @@ static char *read_whole(const char *folder, const char *file)
 	return text;
 }
 
-/* The path of this process in the hierarchy of CONTROLLER ("": version 2), from SELF/cgroup. */
+/* Finds the path of this process in the hierarchy of CONTROLLER, or of version 2 if CONTROLLER is empty. CGROUP is the
+ * content of SELF/cgroup. */
 static bool find_own_path(const char *cgroup, const char *controller, char path[CGROUP_PATH])
 {
 	for (const char *line = cgroup; line && *line; line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
@@ -52,13 +53,13 @@ static bool find_own_path(const char *cgroup, const char *controller, char path[
 	return false;
 }
 
-/* A mount may show only a part of its hierarchy: ROOT is the path of its top. */
+/* Determines the path of this process below MOUNT. A mount may show only a part of its hierarchy, whose top is ROOT. */
 static void locate(struct cgroup_location *location, int version, const char *mount, const char *root, const char *path)
 {
 	size_t length = strcmp(root, "/") == 0 ? 0 : strlen(root);
 	const char *below = strncmp(path, root, length) == 0 && (path[length] == '/' || path[length] == '\0')
 				    ? path + length
-				    : ""; /* not visible: use the top of the mount */
+				    : ""; /* not visible, so use the top of the mount */
 	if (strcmp(below, "/") == 0 || strstr(below, "/..") == below)
 		below = "";
 	if (snprintf(location->own, CGROUP_PATH, "%s%s", mount, below) >= CGROUP_PATH)
@@ -67,7 +68,8 @@ static void locate(struct cgroup_location *location, int version, const char *mo
 	location->version = version;
 }
 
-/* Some machines mount version 2 without controllers beside version 1. */
+/* Reports whether the cgroup PATH has CONTROLLER. Some machines mount version 2 without controllers next to version 1.
+ * */
 static bool has_controller(const char *path, const char *controller)
 {
 	char text[512];
@@ -131,8 +133,9 @@ static struct wanted v2_controllers(const struct cgroup_host *host)
 	return wanted;
 }
 
-/* A group that enables controllers for its children may contain no processes itself, except the root, which has no
- * type. The kernel checks this for some controllers only; with the others no process could join the children. */
+/* Reports whether controllers can be enabled for the children of a cgroup. Such a cgroup must not contain processes
+ * itself, except for the root, which has no cgroup.type. The kernel checks this for some controllers only; for the
+ * others no process could join the children. */
 static bool can_enable_controllers(int folder)
 {
 	char text[32];
@@ -171,7 +174,8 @@ static bool enable_controllers_at(const char *path, const struct wanted *wanted)
 	return yes;
 }
 
-/* Delegated to us: by systemd (Delegate=yes), or because it is the top of a container's view. */
+/* Reports whether the cgroup PATH is delegated to us, either by systemd (Delegate=yes) or because it is the topmost
+ * cgroup that a container sees. */
 static bool is_delegated(const struct cgroup_location *location, const char *path)
 {
 	char value[4];
@@ -188,7 +192,7 @@ static void move_into_leaf(const char *path)
 	int from = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC), to = open(leaf, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (from >= 0 && to >= 0 && cgroup_read(from, "cgroup.procs", text, sizeof text))
 		for (char *pid = strtok_r(text, "\n", &rest); pid; pid = strtok_r(NULL, "\n", &rest))
-			cgroup_write(to, "cgroup.procs", pid); /* a process that has exited need not move */
+			cgroup_write(to, "cgroup.procs", pid); /* fails if the process has exited, which is fine */
 	if (from >= 0)
 		close(from);
 	if (to >= 0)
@@ -204,7 +208,8 @@ static bool create_base(const char *path, const struct wanted *wanted, char base
 	return enable_controllers_at(base, wanted);
 }
 
-/* As close to this process as possible, so that limits set on it apply to its commands too. */
+/* Creates the base directory as close to the cgroup of this process as possible, so that limits set on it also apply to
+ * its commands. */
 static bool v2_base(const struct cgroup_location *location, const struct wanted *wanted, char base[CGROUP_PATH])
 {
 	char path[CGROUP_PATH];

@@ -11,11 +11,11 @@
 #include "process/process_tree.h"
 
 #define MS 1000
-/* Most commands end before the first check, so it costs them nothing. */
+/* Most commands exit before the first check, so monitoring costs them nothing. */
 #define FIRST_CHECK (25 * MS)
 #define MIN_INTERVAL (10 * MS)
 #define MAX_INTERVAL (200 * MS)
-/* Processes of others that exit can hide growth of ours, so the tree is counted at least this often. */
+/* Exiting processes of other programs can hide the growth of the tree, so the tree is counted at least this often. */
 #define COUNT_INTERVAL (2000 * MS)
 #define MAX_CGROUP_INTERVAL (100 * MS)
 
@@ -28,11 +28,11 @@ static uint64_t system_tasks(void)
 static void log_unenforced(const struct exit_record *record)
 {
 	if (record->unenforced_memory && log_first(LOG_UNENFORCED_MEMORY))
-		log_warn("limit_monitor", "the memory limit is only checked from time to time: no cgroup can be used");
+		log_warn("limit_monitor", "the memory limit is only polled: no cgroup is available");
 	if (record->unenforced_tasks && log_first(LOG_UNENFORCED_PROCESSES))
-		log_warn("limit_monitor", "the process limit is only checked from time to time: no cgroup can be used");
+		log_warn("limit_monitor", "the process limit is only polled: no cgroup is available");
 	if (record->unenforced_cpu && log_first(LOG_UNENFORCED_CPU))
-		log_warn("limit_monitor", "the cpu limit is not enforced: no cgroup can be used");
+		log_warn("limit_monitor", "the cpu limit is not enforced: no cgroup is available");
 }
 
 void limit_monitor_open(struct limit_monitor *monitor, const struct cgroup_host *host, const struct request *request,
@@ -43,8 +43,8 @@ void limit_monitor_open(struct limit_monitor *monitor, const struct cgroup_host 
 	monitor->system_tasks = request->processes ? system_tasks() : 0;
 	monitor->disk = request->disk;
 	monitor->limits = (struct cgroup_limits){.memory = request->memory, .cpu_milli = request->cpu_milli};
-	/* The kernel enforces a limit that a user has set. The default limit is only monitored: a cgroup would cost
-	 * every command more than that. */
+	/* The kernel enforces a process limit that a user has set. The default limit is only monitored, because that
+	 * costs less than creating a cgroup for every command. */
 	if (request->exact_processes)
 		monitor->limits.tasks = request->processes;
 	if (monitor->limits.memory || monitor->limits.cpu_milli || monitor->limits.tasks)
@@ -95,8 +95,8 @@ static void restore_priority(struct limit_monitor *monitor)
 	monitor->priority_raised = false;
 }
 
-/* Reading the number of tasks on the machine is cheap. The tree is counted only if that number has grown by what the
- * tree may still use. */
+/* Reports whether the tree exceeds its task limit. Reading the number of tasks on the machine is cheap, so the tree is
+ * counted only if that number has grown by more than the tree may still use. */
 static bool over_task_limit(struct limit_monitor *monitor, struct exit_record *record, int64_t now)
 {
 	uint64_t now_running = system_tasks();
@@ -119,7 +119,7 @@ static bool over_task_limit(struct limit_monitor *monitor, struct exit_record *r
 /* ---- memory and disk, per process ---- */
 
 struct sum {
-	bool exactly; /* count shared pages proportionally, for which the kernel walks all pages */
+	bool exactly; /* count shared pages proportionally, for which the kernel must walk all pages */
 	bool disk;
 	uint64_t memory, written;
 };
@@ -187,7 +187,7 @@ bool limit_monitor_check(struct limit_monitor *monitor, struct exit_record *reco
 void limit_monitor_raise_priority(struct limit_monitor *monitor)
 {
 	struct sched_param first = {.sched_priority = 1};
-	/* Requires a privilege; without it the check takes longer. */
+	/* Requires CAP_SYS_NICE. Without it the check takes longer. */
 	monitor->priority_raised = monitor->priority_raised || sched_setscheduler(0, SCHED_RR, &first) == 0;
 }
 

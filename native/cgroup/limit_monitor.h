@@ -8,38 +8,39 @@
 #include "ipc/request.h"
 #include "session/exit_record.h"
 
-/* Keeps one command's tree within its limits: reads the kernel's counters where a cgroup enforces a limit, and measures
- * the rest itself. */
+/* Monitors the limits of a command's process tree. It reads the counters of the kernel for limits that a cgroup
+ * enforces, and measures the others itself. */
 struct limit_monitor {
 	struct cgroup cgroup;
 	struct cgroup_limits limits; /* as requested */
 	uint64_t disk;
-	uint64_t watched_tasks, watched_memory; /* limits the keeper has to measure; 0: none */
-	uint64_t system_tasks;                  /* of the machine, when the tree was last counted */
+	uint64_t watched_tasks, watched_memory; /* limits that the keeper measures itself, or 0 */
+	uint64_t system_tasks;                  /* tasks on the machine when the tree was last counted */
 	uint64_t counted;                       /* tasks of the tree at that time */
 	uint64_t memory_peak;
 	int64_t check_at, interval, count_again_at;
 	bool priority_raised;
 };
 
-/* Sets up the limits before the launch. Limits that the kernel cannot enforce are noted in RECORD. */
+/* Sets up the limits before the launch. Limits that the kernel cannot enforce are recorded in RECORD. */
 void limit_monitor_open(struct limit_monitor *monitor, const struct cgroup_host *host, const struct request *request,
 			struct exit_record *record);
 
-/* The command has been running since NOW. */
+/* Schedules the first check of a command that was started at NOW. */
 void limit_monitor_start(struct limit_monitor *monitor, int64_t now);
 
-/* Compares the tree with its limits and schedules the next check. True: a limit was exceeded, see RECORD. */
+/* Compares the tree with its limits and schedules the next check. Returns true if a limit was exceeded, and stores it
+ * in RECORD. */
 bool limit_monitor_check(struct limit_monitor *monitor, struct exit_record *record, int64_t now);
 
-/* The same for the kernel's counters only. Also correct after processes have exited. */
+/* Like limit_monitor_check, but reads only the counters of the kernel. Also correct after processes have exited. */
 bool limit_monitor_check_cgroup(struct limit_monitor *monitor, struct exit_record *record);
 
-/* Runs the keeper before all other processes until limit_monitor_close: a tree that is being killed may use the whole
- * machine. */
+/* Gives the keeper a real-time priority until limit_monitor_close, because a tree that is being killed may use all
+ * CPUs. */
 void limit_monitor_raise_priority(struct limit_monitor *monitor);
 
-/* Adds the usage that the kernel has counted. */
+/* Stores the peak memory and CPU time of the tree in RECORD. */
 void limit_monitor_report_usage(struct limit_monitor *monitor, struct exit_record *record);
 
 void limit_monitor_close(struct limit_monitor *monitor);

@@ -15,14 +15,15 @@
 #define PASSES 10
 #define PAUSE_US 2000
 
-/* A live keeper shows in its title, so another process that got its pid is not mistaken for it. */
+/* Reports whether the keeper of the group NAME is running. It is recognized by its title, so that another process with
+ * a reused pid is not mistaken for it. */
 static bool keeper_alive(const char *name)
 {
 	const char *dot = strchr(name, '.');
 	char path[64], title[16];
 	pid_t pid = dot ? (pid_t)atoi(dot + 1) : 0;
 	if (pid <= 0)
-		return true; /* not one of our names: leave it alone */
+		return true; /* not a group of a keeper, so leave it alone */
 	if (kill(pid, 0) < 0 && errno == ESRCH)
 		return false;
 	snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
@@ -42,14 +43,14 @@ static bool is_member(pid_t pid, const char *name)
 static void kill_members(int folder, const char *name)
 {
 	char text[16384], *rest = NULL;
-	if (cgroup_write(folder, "cgroup.kill", "1") == 0) /* Linux 5.14; includes processes being forked */
+	if (cgroup_write(folder, "cgroup.kill", "1") == 0) /* since Linux 5.14; includes processes being forked */
 		return;
 	if (!cgroup_read(folder, "cgroup.procs", text, sizeof text))
 		return;
 	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 		pid_t pid = (pid_t)atoi(line);
 		int pidfd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
-		/* Checked while the pidfd is open: a reused pid belongs to another group. */
+		/* The check follows pidfd_open, so that a reused pid is recognized by its other group. */
 		if ((pidfd >= 0 || errno == ENOSYS) && is_member(pid, name))
 			pidfd_signal(pid, pidfd, SIGKILL);
 		if (pidfd >= 0)
@@ -63,7 +64,7 @@ static bool remove_group(int base, const char *name)
 	bool removed = folder < 0;
 	for (int pass = 0; !removed && pass < PASSES; pass++) {
 		if (pass > 0)
-			usleep(PAUSE_US); /* killed processes leave the group a little later */
+			usleep(PAUSE_US); /* killed processes leave the group with a delay */
 		kill_members(folder, name);
 		removed = unlinkat(base, name, AT_REMOVEDIR) == 0 || errno != EBUSY;
 	}
@@ -82,7 +83,7 @@ static bool sweep_directory(const char *path)
 			complete = remove_group(dirfd(groups), entry->d_name) && complete;
 	if (groups)
 		closedir(groups);
-	rmdir(path); /* fails while it is in use; the next command creates it again */
+	rmdir(path); /* fails while the directory is in use; the next command creates it again */
 	return complete;
 }
 
@@ -95,7 +96,7 @@ bool cgroup_sweep(const struct cgroup_host *host)
 		if (location->version == 0)
 			continue;
 		snprintf(path, sizeof path, "%s", location->own);
-		/* The directory of version 2 may be further up. */
+		/* In version 2 the directory may be in a parent cgroup. */
 		for (;;) {
 			snprintf(base, sizeof base, "%s/%s", path, CGROUP_FOLDER);
 			complete = sweep_directory(base) && complete;

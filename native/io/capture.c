@@ -52,16 +52,17 @@ size_t output_delta_format(const struct output_delta *delta, int64_t unix_ms, ch
 #define WIDE_PIPE (1 << 20)
 #define SMALL_READ 512
 #define READ_TARGET (128u << 10)
-#define PUMP_MAX (512u << 10) /* before the other stream and the gateways get their turn */
+#define PUMP_MAX (512u << 10) /* bytes per call, so that the other stream and the gateways are served in between */
 
-/* Untouched pages cost nothing, so the keeper of a quiet session stays small. */
+/* Pages that are not touched are not allocated, so the keeper of a session with little output stays small. */
 static char buffer[BUFFER];
 
 static const char *open_log(struct capture *capture, const struct request *request)
 {
 	if (!request->log_path)
 		return NULL;
-	/* Truncated after the checks, not by O_TRUNC: a hard link to a file elsewhere must not empty that file. */
+	/* The file is truncated after the checks and not by O_TRUNC, so that a hard link to another file does not empty
+	 * that file. */
 	int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 	mode_t mode = 0666 & ~request->umask;
 	struct stat status;
@@ -171,8 +172,8 @@ static void store(struct capture *capture, unsigned i, int dirfd, size_t length)
 		stream_file_punch(&capture->log);
 }
 
-/* A terminal returns 4 KiB per read, and then a kernel worker has to provide more. Reads that follow at once are stored
- * together, or a flood would be stored in small pieces. */
+/* Reads available output into the buffer. A terminal returns at most 4 KiB per read, so consecutive reads are combined;
+ * otherwise a flood would be stored in small chunks. */
 static ssize_t read_available(const struct capture *capture, unsigned i)
 {
 	size_t used = 0;
@@ -181,7 +182,7 @@ static ssize_t read_available(const struct capture *capture, unsigned i)
 		if (n <= 0)
 			return used ? (ssize_t)used : n;
 		used += (size_t)n;
-		/* A small read is the echo of a key press, which must not wait for more. */
+		/* A small read may be the echo of a key press, which must not wait for more output. */
 		if (!capture->from_terminal || n <= SMALL_READ || used >= READ_TARGET)
 			return (ssize_t)used;
 	}
@@ -194,13 +195,13 @@ static size_t pump_once(struct capture *capture, unsigned i, int dirfd)
 	ssize_t n = read_available(capture, i);
 	if (n < 0 && errno != EIO)
 		return 0;
-	if (n <= 0) { /* EIO: the terminal was hung up */
+	if (n <= 0) { /* end of file, or EIO when the terminal was hung up */
 		close(capture->pipes[i]);
 		capture->pipes[i] = -1;
 		return 0;
 	}
-	/* A full pipe belongs to a flood: a larger one halves the number of switches. Not before, since the kernel
-	 * limits pipe memory per user. */
+	/* A full pipe indicates a flood of output. A larger pipe halves the number of context switches, but pipe memory
+	 * per user is limited, so only such pipes are enlarged. */
 	if (n >= 65536 && !capture->widened[i] && !capture->from_terminal) {
 		capture->widened[i] = true;
 		(void)fcntl(capture->pipes[i], F_SETPIPE_SZ, WIDE_PIPE);
@@ -209,7 +210,7 @@ static size_t pump_once(struct capture *capture, unsigned i, int dirfd)
 	return (size_t)n;
 }
 
-/* Stops after MOST bytes in all, or when a read returns LEAST bytes or fewer. */
+/* Copies output until MOST bytes have been copied or a read returns at most LEAST bytes. */
 static void pump(struct capture *capture, unsigned i, int dirfd, size_t most, size_t least)
 {
 	size_t moved = 0, n;

@@ -9,7 +9,7 @@ struct range {
 	uint32_t first, last;
 };
 
-/* The blocks that matter for prompts and for programs that print a character to measure its width. */
+/* The Unicode blocks that are relevant for prompts and for programs that print a character to measure its width. */
 static const struct range zero_width[] = {
 	{0x0300, 0x036f}, {0x0483, 0x0489}, {0x0591, 0x05bd}, {0x0610, 0x061a}, {0x064b, 0x065f},   {0x0900, 0x0902},
 	{0x093a, 0x093a}, {0x093c, 0x093c}, {0x0941, 0x0948}, {0x094d, 0x094d}, {0x0e31, 0x0e31},   {0x0e34, 0x0e3a},
@@ -89,7 +89,7 @@ void cursor_resize(struct cursor *cursor, unsigned columns, unsigned rows)
 
 static void move_down(struct cursor *cursor, unsigned count)
 {
-	/* A cursor in or above the scroll region stops at the end of that, one below it at the last row. */
+	/* A cursor in or above the scroll region stops at the end of the region, one below it at the last row. */
 	unsigned last = cursor->row <= cursor->bottom ? cursor->bottom : cursor->rows - 1;
 	cursor->row = count < last - cursor->row ? cursor->row + count : last;
 	cursor->pending_wrap = false;
@@ -109,8 +109,8 @@ static void move_to(struct cursor *cursor, unsigned column, unsigned row)
 	cursor->pending_wrap = false;
 }
 
-/* COUNT characters of WIDTH columns each, in constant time: a sequence of eight bytes may repeat a character 65535
- * times. */
+/* Prints COUNT characters of WIDTH columns each. Takes constant time, because a sequence of eight bytes can repeat a
+ * character 65535 times. */
 static void print(struct cursor *cursor, unsigned width, unsigned count)
 {
 	width = min(width, cursor->columns);
@@ -229,12 +229,12 @@ void cursor_sequence(struct cursor *cursor, char final, const unsigned *paramete
 		move_to(cursor, (amount < stops ? stops - amount : 0) * TAB_WIDTH, row);
 		break;
 	}
-	case 'L': /* lines inserted or deleted, within the scroll region only */
+	case 'L': /* insert or delete lines, in the scroll region only */
 	case 'M':
 		if (row >= cursor->top && row <= cursor->bottom)
 			move_to(cursor, 0, row);
 		break;
-	case '@': /* characters inserted, deleted or erased */
+	case '@': /* insert, delete or erase characters */
 	case 'P':
 	case 'X': cursor->pending_wrap = false; break;
 	case 'b': repeat(cursor, amount); break;

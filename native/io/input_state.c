@@ -18,7 +18,7 @@
 
 #include "process/process_tree.h"
 
-/* descriptors of one poll or select that are examined */
+/* Maximum number of descriptors of a poll or select call that are examined. */
 #define MAX_WATCHED 1024
 #define MAX_THREADS 256
 
@@ -31,7 +31,7 @@ struct input_query {
 /* A thread that is blocked in a system call. */
 struct blocked {
 	pid_t pid;
-	bool owns_tty; /* the terminal is its controlling one, so /dev/tty refers to it too */
+	bool owns_tty; /* the terminal is its controlling terminal, so /dev/tty refers to it as well */
 	long number;
 	uint64_t args[6];
 };
@@ -83,7 +83,7 @@ static bool selects_terminal(const struct input_query *query, const struct block
 {
 	unsigned char set[MAX_WATCHED / 8];
 	uint64_t count = thread->args[0] < MAX_WATCHED ? thread->args[0] : MAX_WATCHED;
-	/* The kernel's sets consist of whole longs. */
+	/* An fd_set consists of whole longs. */
 	size_t bytes = (size_t)(count + 8 * sizeof(long) - 1) / (8 * sizeof(long)) * sizeof(long);
 	if (count == 0 || thread->args[1] == 0 || !copy_from(thread->pid, thread->args[1], set, bytes))
 		return false;
@@ -93,7 +93,8 @@ static bool selects_terminal(const struct input_query *query, const struct block
 	return false;
 }
 
-/* The kernel lists what an epoll instance watches: `tfd: 0 events: 19 data: …`. */
+/* Reports whether the epoll instance watches the terminal. The kernel lists its descriptors as `tfd: 0 events: 19 data:
+ * …`. */
 static bool epolls_terminal(const struct input_query *query, const struct blocked *thread)
 {
 	char path[64], text[8192];
@@ -119,7 +120,7 @@ static bool awaits_terminal(const struct input_query *query, const struct blocke
 	case SYS_poll:
 #endif
 	case SYS_ppoll:
-	case SYS_restart_syscall: /* a poll that continues after SIGSTOP and SIGCONT */
+	case SYS_restart_syscall: /* a poll that was restarted after SIGSTOP and SIGCONT */
 		return polls_terminal(query, thread);
 #ifdef SYS_select
 	case SYS_select:
@@ -136,15 +137,16 @@ static bool awaits_terminal(const struct input_query *query, const struct blocke
 	}
 }
 
-/* The file has `NUMBER ARG0 … ARG5 SP PC` for a thread that sleeps in a system call, otherwise `running`. */
+/* Checks whether a thread is waiting for input from the terminal. The `syscall` file contains `NUMBER ARG0 … ARG5 SP
+ * PC` for a thread that is blocked in a system call, and `running` otherwise. */
 static void check_thread(pid_t pid, pid_t tid, bool owns_tty, bool in_foreground, struct input_query *query)
 {
 	char path[96], text[512];
 	struct blocked thread = {.pid = pid, .owns_tty = owns_tty};
 	snprintf(path, sizeof path, "/proc/%d/task/%d/syscall", (int)pid, (int)tid);
 	if (read_text(path, text, sizeof text) < 0) {
-		/* Another user's process, or one that hides itself such as a password prompt: the answer is unknown,
-		 * not no. */
+		/* A process of another user, or one that is not dumpable, such as a password prompt, cannot be
+		 * inspected. */
 		if (in_foreground && errno != ENOENT && errno != ESRCH && query->state.reading == READING_NO)
 			query->state.reading = READING_UNKNOWN;
 		return;
@@ -182,8 +184,8 @@ static void check_process(pid_t pid, int pidfd, void *context)
 	if (owns_tty && query->state.count < INPUT_STATE_MAX_PROCESSES)
 		query->state.processes[query->state.count++] = pid;
 	bool in_foreground = group == query->group;
-	/* A background process of this terminal is stopped when it reads. A process of another terminal that was given
-	 * this one, such as the tmux server, can read. */
+	/* A background process of this terminal is stopped when it reads. A process with another controlling terminal,
+	 * such as the tmux server, can read from this one. */
 	if ((!in_foreground && owns_tty) || query->state.reading == READING_YES)
 		return;
 	if (in_foreground && (!query->state.foreground || pid == query->group))
@@ -209,8 +211,8 @@ struct input_state input_state_query(const struct terminal *terminal)
 	query.tty = status.st_rdev;
 	query.group = query.state.group = (pid_t)group;
 	process_tree_walk(check_process, &query);
-	/* With pending input the reader is about to wake up. The poll also makes the kernel move input that is still
-	 * between the two sides. */
+	/* With pending input the reader is about to wake up. The poll also makes the kernel deliver input that is still
+	 * in transit between master and slave. */
 	struct pollfd pending = {.fd = terminal->slave, .events = POLLIN};
 	if (poll(&pending, 1, 0) > 0 && (pending.revents & POLLIN))
 		query.state.reading = READING_NO;

@@ -11,7 +11,7 @@
 
 #include "fd.h"
 
-/* From linux/openat2.h, which not all systems have. */
+/* From linux/openat2.h, which is missing on some systems. */
 struct how {
 	uint64_t flags, mode, resolve;
 };
@@ -44,16 +44,16 @@ static const char *below(const char *root, const char *path)
 	return *path ? path : ".";
 }
 
-/* Refuses symbolic links in all components. */
+/* Opens PATH with openat2, which rejects symbolic links in all components. */
 static int open_straight(int folder, const char *path, int flags, mode_t mode, uint64_t resolve)
 {
-#ifdef KEEPER_WITHOUT_OPENAT2 /* for the test of the fallback */
+#ifdef KEEPER_WITHOUT_OPENAT2 /* to test the fallback */
 	(void)folder, (void)path, (void)flags, (void)mode, (void)resolve;
 	errno = ENOSYS;
 	return -1;
 #else
 	struct how how = {(uint64_t)(unsigned)flags, flags & O_CREAT ? mode : 0, resolve | NO_SYMLINKS | NO_MAGICLINKS};
-	/* EAGAIN: a rename or mount happened somewhere while `..` was resolved. It says nothing about this path. */
+	/* EAGAIN means that a rename or mount anywhere on the system raced with the path resolution. */
 	for (unsigned attempt = 0;; attempt++) {
 		int fd = (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
 		if (fd >= 0 || errno != EAGAIN || attempt == ATTEMPTS)
@@ -62,7 +62,8 @@ static int open_straight(int folder, const char *path, int flags, mode_t mode, u
 #endif
 }
 
-/* Opens one component. openat returns ENOTDIR for both a file and a link in place of a directory. */
+/* Opens one path component. openat returns ENOTDIR both for a file and for a symbolic link in place of a directory;
+ * this function returns ELOOP for the link. */
 static int step(int folder, const char *name, int flags, mode_t mode)
 {
 	struct stat status;
@@ -76,7 +77,7 @@ static int step(int folder, const char *name, int flags, mode_t mode)
 	return fd;
 }
 
-/* The fallback for kernels before 5.6 and sandboxes that forbid openat2. */
+/* Opens PATH component by component, on kernels before 5.6 and in sandboxes that forbid openat2. */
 static int walk(int folder, const char *path, int flags, mode_t mode)
 {
 	char name[NAME_MAX + 1];
@@ -100,7 +101,7 @@ static int walk(int folder, const char *path, int flags, mode_t mode)
 	}
 }
 
-/* An older sandbox forbids unknown system calls with EPERM. */
+/* Reports whether errno means that openat2 is not available. Older sandboxes reject unknown system calls with EPERM. */
 static bool is_unknown(int error)
 {
 	return error == ENOSYS || error == EPERM;

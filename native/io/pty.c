@@ -11,11 +11,11 @@
 
 #include "log.h"
 
-#ifndef TIOCGPTPEER /* headers older than the kernel */
+#ifndef TIOCGPTPEER /* missing in older headers */
 #define TIOCGPTPEER _IO('T', 0x41)
 #endif
 
-#define SIZES_MAX (1 << 20) /* bounded, however often the window is resized (invariant 6) */
+#define SIZES_MAX (1 << 20) /* bounds the file no matter how often the terminal is resized (invariant 6) */
 
 void terminal_init(struct terminal *terminal)
 {
@@ -29,14 +29,15 @@ static void close_one(int *fd)
 	*fd = -1;
 }
 
-/* A resize without output in between replaces the previous one: only sizes that output was drawn for matter. */
+/* Records a size in the file `sizes`. A resize without output since the last one replaces it, because only sizes for
+ * which output was drawn are relevant. */
 static void record_size(struct terminal *terminal, uint64_t offset)
 {
 	char line[64];
 	int n = snprintf(line, sizeof line, "%" PRIu64 " %u %u\n", offset, terminal->columns, terminal->rows);
 	bool again = terminal->sizes_used > 0 && (offset == terminal->last_offset || terminal->sizes_used > SIZES_MAX);
 	off_t at = again ? terminal->last_line : terminal->sizes_used;
-	/* Best effort: on a full disk the command continues. */
+	/* Best effort: the command continues if the disk is full. */
 	if (terminal->sizes < 0 || pwrite(terminal->sizes, line, (size_t)n, at) != n)
 		return;
 	if (again)
@@ -46,7 +47,7 @@ static void record_size(struct terminal *terminal, uint64_t offset)
 	terminal->sizes_used = at + n;
 }
 
-/* NULL, or the step that failed, with errno. */
+/* Opens both sides of a pseudoterminal. Returns NULL, or the step that failed with errno set. */
 static const char *open_pair(struct terminal *terminal, int devpts)
 {
 	int locked = 0;
@@ -65,7 +66,7 @@ static const char *open_pair(struct terminal *terminal, int devpts)
 		return "size";
 	if (tcgetattr(terminal->slave, &modes) < 0)
 		return "modes";
-	modes.c_iflag |= IUTF8; /* erase whole characters */
+	modes.c_iflag |= IUTF8; /* backspace erases whole UTF-8 characters */
 	return tcsetattr(terminal->slave, TCSANOW, &modes) < 0 ? "modes" : NULL;
 }
 
@@ -82,7 +83,7 @@ void terminal_open(struct terminal *terminal, const struct request *request, int
 		return;
 	}
 	int error = errno;
-	log_warn("pty", "no terminal, a command runs on pipes: %s: %s", failed, strerror(error));
+	log_warn("pty", "cannot open a terminal, the command runs on pipes: %s: %s", failed, strerror(error));
 	close_one(&terminal->slave);
 	close_one(&terminal->master);
 	if (terminal->sizes >= 0)

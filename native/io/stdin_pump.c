@@ -11,7 +11,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* The text goes into a memory file, so that the command can read it at its own pace without the keeper. */
+/* Returns a memfd with TEXT, which the command can read at its own pace without the keeper. */
 static int text_file(const char *text, size_t length)
 {
 	int fd = memfd_create("stdin", MFD_CLOEXEC);
@@ -75,8 +75,8 @@ void stdin_pump_flush(struct stdin_pump *pump)
 		stdin_pump_close(pump);
 }
 
-/* Whether this key makes the kernel discard the current line and interrupt the foreground program, which then discards
- * it too. A program that ignores SIGINT may keep its line. */
+/* Reports whether KEY makes the kernel discard the current line and send SIGINT to the foreground program, which then
+ * discards its line as well. A program that ignores SIGINT may keep its line. */
 static bool is_interrupt_key(const struct stdin_pump *pump, char key, int group)
 {
 	char path[64], text[4096];
@@ -149,7 +149,7 @@ void stdin_pump_type(struct stdin_pump *pump, const char *bytes, size_t length)
 		enqueue(pump, bytes, length);
 }
 
-/* In the middle of a line the first EOF character only submits the line; the second one is the end of input. */
+/* Types the EOF character. In the middle of a line the first one only submits the line, so a second one is needed. */
 static void type_eof(struct stdin_pump *pump)
 {
 	struct termios modes;

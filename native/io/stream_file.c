@@ -34,8 +34,8 @@ size_t stream_file_append(struct stream_file *file, int dirfd, const char *name,
 	return kept;
 }
 
-/* The first half of the cap is kept. The hole grows by an eighth of the cap at a time, so that punching is rare and the
- * cap always holds. */
+/* The first half of the cap is always kept. The hole grows by an eighth of the cap at a time, so that punching is rare
+ * and the cap is never exceeded. */
 bool stream_file_grow_hole(struct stream_file *file)
 {
 	if (!file->cap || file->cannot_punch || file->size <= file->cap)
@@ -53,7 +53,7 @@ void stream_file_punch(struct stream_file *file)
 	off_t start = (off_t)file->hole_start, length = (off_t)(file->hole_end - file->hole_start);
 	if (fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, start, length) == 0)
 		return;
-	/* The file system has no holes: keep the existing part, drop the rest. */
+	/* The file system does not support holes: keep the existing content and drop further output. */
 	file->cannot_punch = true;
 	file->hole_end = file->hole_start;
 }

@@ -34,7 +34,7 @@ static void report_status(struct terminal_responder *responder, unsigned what)
 		reply(responder, ESC "[0n");
 	else if (what == 6)
 		reply(responder, ESC "[%s%u;%uR", mark, cursor->row + 1, cursor->column + 1);
-	else if (what == 996 && *mark) /* light or dark? Dark, like the colours below */
+	else if (what == 996 && *mark) /* colour scheme: dark, like the colours below */
 		reply(responder, ESC "[?997;1n");
 }
 
@@ -87,7 +87,7 @@ static void end_sequence(struct terminal_responder *responder, char final)
 	if (responder->overlong)
 		return;
 	if (responder->intermediate) {
-		if (responder->intermediate == '$' && final == 'p') /* is a mode set? Unknown here */
+		if (responder->intermediate == '$' && final == 'p') /* mode query: "not recognized" */
 			reply(responder, ESC "[%s%u;0$y", responder->mark == '?' ? "?" : "", first);
 		else if (responder->intermediate == '!' && final == 'p')
 			soft_reset(responder);
@@ -111,7 +111,7 @@ static void end_sequence(struct terminal_responder *responder, char final)
 	}
 }
 
-/* The palette of xterm: 16 named colours, a 6x6x6 cube, and greys. */
+/* Returns a colour of the xterm palette: 16 named colours, a 6x6x6 cube, and a grey scale. */
 static unsigned colour(unsigned index)
 {
 	static const unsigned named[16] = {0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd,
@@ -133,7 +133,7 @@ static void reply_colour(struct terminal_responder *responder, const char *what,
 	reply(responder, ESC "]%s;rgb:%02x%02x/%02x%02x/%02x%02x%s", what, red, red, green, green, blue, blue, end);
 }
 
-/* END: a reply ends the way its query ended. */
+/* Handles a complete string sequence. END is its terminator, with which the reply ends as well. */
 static void end_string(struct terminal_responder *responder, const char *end)
 {
 	char *text = responder->string, what[16];
@@ -142,9 +142,9 @@ static void end_string(struct terminal_responder *responder, const char *end)
 		return;
 	if (responder->string_kind == 'P') {
 		if (strncmp(text, "$q", 2) == 0)
-			reply(responder, ESC "P0$r" ESC "\\"); /* settings are unknown here */
+			reply(responder, ESC "P0$r" ESC "\\"); /* settings are not tracked */
 		else if (strncmp(text, "+q", 2) == 0)
-			reply(responder, ESC "P0+r" ESC "\\"); /* capabilities are unknown here */
+			reply(responder, ESC "P0+r" ESC "\\"); /* terminfo capabilities are not supported */
 	} else if (responder->string_kind == ']') {
 		unsigned index;
 		int used = 0;
@@ -184,7 +184,7 @@ static void after_escape(struct terminal_responder *responder, char byte)
 	else if (byte == ']' || byte == 'P' || byte == '_' || byte == '^' || byte == 'X')
 		begin_string(responder, byte);
 	else if (byte >= ' ' && byte <= '/')
-		responder->state = SKIP_ONE; /* a character set, for example */
+		responder->state = SKIP_ONE; /* the selection of a character set, for example */
 	else if (byte == 'c')
 		reset(responder);
 	else
@@ -221,7 +221,7 @@ static void in_sequence(struct terminal_responder *responder, char byte)
 		responder->state = GROUND;
 		end_sequence(responder, byte);
 	} else {
-		cursor_control(&responder->cursor, (unsigned char)byte); /* control characters work within a sequence */
+		cursor_control(&responder->cursor, (unsigned char)byte); /* control characters act within a sequence */
 	}
 }
 
@@ -237,7 +237,7 @@ static void in_string(struct terminal_responder *responder, char byte)
 	}
 }
 
-/* A byte of a UTF-8 character, or an invalid byte, which takes one column. */
+/* Handles a byte of a UTF-8 character, or an invalid byte, which takes one column. */
 static void in_character(struct terminal_responder *responder, unsigned char byte)
 {
 	if (responder->rest > 0 && (byte & 0xc0) == 0x80) {
@@ -290,14 +290,15 @@ static void scan_byte(struct terminal_responder *responder, char byte)
 	}
 }
 
-/* The number of printable ASCII bytes at the start. Checks eight bytes at a time while all of them are. */
+/* Returns the number of printable ASCII bytes at the start. Checks eight bytes at a time as long as all are printable.
+ * */
 static size_t plain_run(const char *bytes, size_t length)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
 	size_t run = 0;
 	for (uint64_t word; run + sizeof word <= length; run += sizeof word) {
 		memcpy(&word, bytes + run, sizeof word);
-		/* A byte gets its top bit if it had it, if it is below a space, or if it is DEL. */
+		/* The top bit of a byte becomes set if it was set, if the byte is below a space, or if it is DEL. */
 		if ((word | (word - ones * ' ') | (word + ones)) & tops)
 			break;
 	}
@@ -309,7 +310,7 @@ static size_t plain_run(const char *bytes, size_t length)
 void terminal_responder_scan(struct terminal_responder *responder, const char *bytes, size_t length)
 {
 	for (size_t at = 0; at < length;) {
-		/* Most output is plain text. */
+		/* Most output is plain text, which is skipped quickly. */
 		size_t run = responder->state == GROUND ? plain_run(bytes + at, length - at) : 0;
 		if (run > 0) {
 			responder->rest = 0;

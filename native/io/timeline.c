@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #define LONGEST ((1u << 30) - 1)
-#define COALESCE_MS 8 /* reads of one stream this close become one record */
+#define COALESCE_MS 8 /* reads of one stream within this time become one record */
 
 static void put32(unsigned char *at, uint32_t value)
 {
@@ -81,7 +81,7 @@ static void begin_block(struct timeline *timeline, const uint64_t offsets[2], ui
 static bool extend_last(struct timeline *timeline, uint32_t kind, uint64_t length, uint64_t ms)
 {
 	if (timeline->used == timeline->flushed)
-		return false; /* already in the file */
+		return false; /* the last record is already in the file */
 	unsigned char *last = timeline->bytes + TIMELINE_BLOCK_HEADER + (timeline->used - 1) * 8u;
 	uint32_t before = get32(last + 4);
 	uint64_t since = ms - get64(timeline->bytes) - get32(last);
@@ -140,7 +140,8 @@ void timeline_publish(struct timeline *timeline, int dirfd, const struct stream_
 	write_all(timeline, header, sizeof header, 0);
 }
 
-/* The timeline grows with the number of reads, and is bounded like the streams (invariant 6). */
+/* Extends the hole in the timeline itself, which grows with the number of reads and is bounded like the streams
+ * (invariant 6). */
 static bool grow_own_hole(struct timeline *timeline)
 {
 	uint64_t tail = TIMELINE_KEEP_BLOCKS / 2, step = TIMELINE_KEEP_BLOCKS / 8;

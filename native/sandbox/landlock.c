@@ -4,7 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* From linux/landlock.h, which many systems have in an old version or not at all. */
+/* From linux/landlock.h, which is outdated or missing on many systems. */
 #ifndef SYS_landlock_create_ruleset
 #define SYS_landlock_create_ruleset 444
 #define SYS_landlock_add_rule 445
@@ -79,7 +79,7 @@ int landlock_create(const struct sandbox_spec *spec, int abi)
 		attr.access_net = NET_BIND_TCP | NET_CONNECT_TCP;
 	if (abi >= 6)
 		attr.scoped = SCOPE_ABSTRACT_UNIX_SOCKET | SCOPE_SIGNAL;
-	/* An older kernel accepts the longer struct if the unknown part is zero. */
+	/* Older kernels accept the longer struct if the part that they do not know is zero. */
 	int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);
 	for (size_t i = 0; ruleset >= 0 && ports && i < spec->port_count; i++) {
 		if (add_port(ruleset, sandbox_spec_port(spec, i)) == 0)

@@ -7,9 +7,9 @@
 #include "sandbox/spec.h"
 #include "sandbox/unsupported.h"
 
-/* Landlock system calls. Every function takes the ABI, so that tests can use older ones. */
+/* Landlock system calls. The functions take the ABI version as an argument, so that tests can use older versions. */
 
-/* The access rights of a rule, as the kernel numbers them. */
+/* Access rights of a rule, with the values of the kernel. */
 #define FS_EXECUTE (1ull << 0)
 #define FS_WRITE_FILE (1ull << 1)
 #define FS_READ_FILE (1ull << 2)
@@ -26,7 +26,7 @@
 #define FS_REFER (1ull << 13)        /* ABI 2 */
 #define FS_TRUNCATE (1ull << 14)     /* ABI 3 */
 #define FS_IOCTL_DEV (1ull << 15)    /* ABI 5 */
-#define FS_RESOLVE_UNIX (1ull << 16) /* ABI 9: connecting to a socket made outside */
+#define FS_RESOLVE_UNIX (1ull << 16) /* ABI 9: connecting to a Unix socket that was created outside the sandbox */
 
 #define FS_READ (FS_EXECUTE | FS_READ_FILE)
 #define FS_WRITE                                                                                                       \
@@ -34,29 +34,32 @@
 	 FS_MAKE_SYM | FS_REFER | FS_TRUNCATE)
 #define FS_OF_FILES (FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE | FS_IOCTL_DEV)
 
-/* The ABI of this kernel; 0: Landlock is not available. */
+/* Returns the Landlock ABI version of this kernel, or 0 if Landlock is not available. */
 int landlock_abi(void);
 
-/* Features of SPEC that ABI does not support. */
+/* Returns the features of SPEC that ABI does not support. */
 unsupported_t landlock_unsupported(const struct sandbox_spec *spec, int abi);
 
-/* Creates an empty ruleset that denies everything ABI can deny; network and scopes follow SPEC. -1 with errno. */
+/* Creates an empty ruleset that denies all file access that ABI can control, with the network rules of SPEC. Returns a
+ * descriptor, or -1 with errno. */
 int landlock_create(const struct sandbox_spec *spec, int abi);
 
-/* Grants ACCESS, as far as ABI supports it, to FD and everything below. Async-signal-safe. 0, or -1 with errno. */
+/* Grants ACCESS to FD and everything below, as far as ABI supports it. Returns 0, or -1 with errno. Async-signal-safe.
+ * */
 int landlock_add_path(int ruleset, int abi, int fd, uint64_t access);
 
-/* Applies to the calling process and its descendants. Requires no_new_privs. Async-signal-safe. */
+/* Applies RULESET to the calling process and its descendants. Requires no_new_privs. Async-signal-safe. */
 int landlock_restrict(int ruleset);
 
 /* ---- landlock_rules.c ---- */
 
-/* Builds the rules of SPEC. Directories that contain denied paths are granted entry by entry, so that a denied path
- * stays denied when it appears later. Adds what it examined to FINGERPRINTS. Returns the ruleset, or -1 with errno. */
+/* Builds the rules of SPEC. A directory that contains denied paths is granted entry by entry, so that a denied path
+ * stays denied if it is created later. Adds the paths that it examined to FINGERPRINTS. Returns the ruleset, or -1 with
+ * errno. */
 int landlock_rules_build(const struct sandbox_spec *spec, int abi, struct path_fingerprints *fingerprints);
 
-/* Adds paths that exist only in the command's namespaces: FD is a directory to read, or its /dev/pts. 0, or -1 with
- * errno. Async-signal-safe. */
+/* Add rules for paths that exist only in the namespaces of the command: FD is a directory to read, or its /dev/pts.
+ * They return 0, or -1 with errno. Async-signal-safe. */
 int landlock_rules_add_read(int ruleset, int abi, int fd);
 int landlock_rules_add_devpts(int ruleset, int abi, int fd);
 

@@ -12,7 +12,7 @@
 #include "fd.h"
 #include "io/open_beneath.h"
 
-/* The devices that programs expect. All others are denied: a raw disk would reveal every denied path. */
+/* Devices that programs expect. All others are denied, because a raw disk would expose every denied path. */
 static const char *const devices[] = {"/dev/null",    "/dev/zero", "/dev/full", "/dev/random",
 				      "/dev/urandom", "/dev/tty",  "/dev/ptmx", "/dev/pts"};
 #define DEVICES "/dev"
@@ -46,7 +46,7 @@ static bool contains_denied(const struct sandbox_spec *spec, const char *path)
 
 static uint64_t read_access(const struct sandbox_spec *spec, mode_t mode)
 {
-	/* Sockets outside can be connected to only with the network on, and denied ones never. */
+	/* Unix sockets outside the sandbox are reachable only with network access, and denied ones never. */
 	uint64_t access = FS_READ | (spec->network == NETWORK_ON ? FS_RESOLVE_UNIX : 0);
 	return S_ISDIR(mode) || S_ISSOCK(mode) ? access : access & FS_OF_FILES;
 }
@@ -59,7 +59,7 @@ static uint64_t write_access(mode_t mode)
 	return S_ISDIR(mode) ? access : access & FS_OF_FILES;
 }
 
-/* Resource exhaustion must not look like a missing path. */
+/* Reports whether errno means resource exhaustion, which must not be treated as a missing path. */
 static bool is_resource_exhausted(int error)
 {
 	return error == EMFILE || error == ENFILE || error == ENOMEM;
@@ -67,7 +67,8 @@ static bool is_resource_exhausted(int error)
 
 static int grant_read_tree(struct rule_builder *builder, int fd);
 
-/* Symbolic links are skipped: they need no rule, and following one could grant a denied path. */
+/* Grants read access to a directory entry. Symbolic links are skipped: they need no rule, and following one could grant
+ * access to a denied path. */
 static int grant_read_child(struct rule_builder *builder, int folder, size_t length, const struct dirent *entry)
 {
 	if (entry->d_type == DT_LNK || strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
@@ -85,12 +86,12 @@ static int grant_read_child(struct rule_builder *builder, int folder, size_t len
 static int grant_read_children(struct rule_builder *builder, int folder)
 {
 	size_t length = strlen(builder->path);
-	/* Added before the directory is read, so that a change in between is noticed at the next use. */
+	/* Added before the directory is read, so that a change during the read is detected on the next use. */
 	if (path_fingerprints_add(builder->fingerprints, builder->path, FINGERPRINT_CONTENT) < 0)
 		return -1;
 	int list_fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *list = list_fd < 0 ? NULL : fdopendir(list_fd);
-	if (!list) /* a directory that cannot be listed cannot be granted by entry */
+	if (!list) /* the entries of a directory that cannot be listed cannot be granted */
 		return close_keep_errno(list_fd, is_resource_exhausted(errno) ? -1 : 0);
 	int failed = 0;
 	const struct dirent *entry;
@@ -103,7 +104,7 @@ static int grant_read_children(struct rule_builder *builder, int folder)
 	return failed;
 }
 
-/* FD refers to the builder's path. */
+/* Grants read access to FD, which refers to builder->path, and everything below except denied paths. */
 static int grant_read_tree(struct rule_builder *builder, int fd)
 {
 	struct stat status;
@@ -117,7 +118,7 @@ static int grant_read_tree(struct rule_builder *builder, int fd)
 	return landlock_add_path(builder->ruleset, builder->abi, fd, read_access(builder->spec, mode));
 }
 
-/* Takes ownership of FD. A missing path is skipped. */
+/* Grants write access to FD and closes it. A negative FD, which means a missing path, is skipped. */
 static int grant_write(struct rule_builder *builder, int fd, uint64_t extra_access)
 {
 	struct stat status;
@@ -129,7 +130,8 @@ static int grant_write(struct rule_builder *builder, int fd, uint64_t extra_acce
 		fd, landlock_add_path(builder->ruleset, builder->abi, fd, write_access(status.st_mode) | extra_access));
 }
 
-/* The path was resolved before: a link was put there since (invariant 2). */
+/* Grants write access to PATH without following links. The path was resolved earlier, so a link has been put there
+ * since (invariant 2). */
 static int grant_writable(struct rule_builder *builder, const char *path)
 {
 	if (path_fingerprints_add(builder->fingerprints, path, FINGERPRINT_IDENTITY) < 0)
@@ -143,7 +145,7 @@ static int grant_all(struct rule_builder *builder)
 	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
 		return -1;
-	/* All directories may be listed; their content is granted separately. */
+	/* All directories may be listed. Access to their content is granted separately. */
 	int failed = landlock_add_path(builder->ruleset, builder->abi, root, FS_READ_DIR);
 	if (!failed)
 		failed = grant_read_tree(builder, root);

@@ -17,7 +17,8 @@
 #include "process/process_tree.h"
 #include "sandbox/mount/mount.h"
 
-/* What the maker process reports to the keeper: first about its user namespace, then about all. */
+/* The report of the maker process to the keeper. It is sent twice: after creating the user namespace, and at the end.
+ * */
 struct maker_report {
 	bool has_user, failed, no_mounts, no_network, no_ipc;
 	unsupported_t unsupported;
@@ -38,8 +39,8 @@ static bool write_file(const char *path, const char *text)
 	return written;
 }
 
-/* Root maps all users, so that files keep their owners and the command can run as another user. Others map only
- * themselves. */
+/* Writes the uid and gid maps of the maker's user namespace. Root maps all users, so that files keep their owners and
+ * the command can run as another user. Other users can map only themselves. */
 static bool map_users(pid_t maker, const struct sandbox_spec *spec)
 {
 	char path[64], text[64];
@@ -74,7 +75,8 @@ static bool raise_loopback(void)
 
 /* ---- in the maker process ---- */
 
-/* Creates a user namespace for `isolated`, and where the others require one. */
+/* Creates a mount namespace. Also creates a user namespace for isolated sandboxes, and where an unprivileged keeper
+ * requires one. */
 static bool unshare_mounts(const struct sandbox_spec *spec, struct maker_report *report)
 {
 	if (!spec->isolated && unshare(CLONE_NEWNS) == 0)
@@ -104,22 +106,22 @@ __attribute__((noreturn)) static void run_maker(const struct sandbox_spec *spec,
 	struct maker_report report = {0};
 	char go;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	umask(022); /* the user of the command passes through the directories created here */
+	umask(022); /* the user of the command must be able to traverse the directories created here */
 	report.no_mounts = !unshare_mounts(spec, &report);
-	prctl(PR_SET_DUMPABLE, 1); /* otherwise root would own its files in /proc, and its users could not be mapped */
+	prctl(PR_SET_DUMPABLE, 1); /* otherwise root would own its /proc files, and the maps could not be written */
 	if (write(sock, &report, sizeof report) != sizeof report || read(sock, &go, 1) != 1)
 		_exit(1);
 	if (!report.no_mounts)
 		set_up_mounts(spec, &report);
 	if (spec->network == NETWORK_OFF && (unshare(CLONE_NEWNET) < 0 || !raise_loopback()))
 		report.no_network = true;
-	/* Shared memory and message queues have owners but no paths, so file rules do not apply to them. */
+	/* System V IPC objects have owners but no paths, so file rules do not apply to them. */
 	report.no_ipc = unshare(CLONE_NEWIPC) < 0;
 	if (spec->isolated && (report.no_ipc || unshare(CLONE_NEWUTS) < 0))
 		report.unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_NAMESPACES);
 	if (write(sock, &report, sizeof report) != sizeof report)
 		_exit(1);
-	(void)!read(sock, &go, 1); /* wait until the keeper has opened everything */
+	(void)!read(sock, &go, 1); /* wait until the keeper has opened the namespaces */
 	_exit(0);
 }
 
@@ -157,7 +159,7 @@ static bool direct_maker(struct namespaces *made, pid_t maker, int sock, const s
 		return false;
 	if (report->has_user && !map_users(maker, spec)) {
 		report->no_mounts = true;
-		return true; /* no user can be mapped, so the namespace is useless */
+		return true; /* a user namespace without maps is unusable */
 	}
 	if (write(sock, "", 1) != 1 || read(sock, report, sizeof *report) != sizeof *report)
 		return false;

@@ -9,70 +9,72 @@
 #include "sandbox/spec.h"
 #include "sandbox/unsupported.h"
 
-/* The namespaces that commands with the same specification enter, one command at a time. -1: the host's. */
+/* Descriptors of the namespaces that commands with the same specification enter, one command at a time. A descriptor is
+ * -1 if the namespace of the host is used. */
 struct namespaces {
 	int user, mount, network, ipc, uts;
-	int devpts; /* the directory /dev/pts in it */
+	int devpts; /* the directory /dev/pts in the mount namespace */
 };
 
 #define NO_NAMESPACES ((struct namespaces){-1, -1, -1, -1, -1, -1})
 
-/* Creates what SPEC needs, in a helper process that has exited when this returns. What is not available is added to
- * UNSUPPORTED. False with FAILURE filled in: an error occurred half-way. */
+/* Creates the namespaces that SPEC requires, in a helper process that has exited when this returns. Adds features that
+ * are not available to UNSUPPORTED. Returns false and fills in FAILURE if setting them up fails. */
 bool namespaces_make(struct namespaces *made, const struct sandbox_spec *spec, unsupported_t *unsupported,
 		     struct launch_failure *failure);
 
-/* Moves the calling process into them. Async-signal-safe. 0, or -1 with errno. */
+/* Moves the calling process into the namespaces. Returns 0, or -1 with errno. Async-signal-safe. */
 int namespaces_enter(const struct namespaces *namespaces);
 
 void namespaces_close(struct namespaces *namespaces);
 
 /* ---- pid_namespace.c ---- */
 
-/* The pid namespace of one command. Its init is our own process, not the command: the kernel drops signals that an init
- * does not handle, so a command would not end as usual (invariant 4). The init only reaps orphans. The command is its
- * sibling, a child of the keeper like any other. When the init exits, the kernel kills the rest (invariant 5). */
+/* The pid namespace of one command. Its init is a process of the keeper and not the command, because the kernel drops
+ * signals that an init does not handle, so a command would not exit as usual (invariant 4). The init only reaps
+ * orphans. The command is a sibling of the init and a child of the keeper. When the init exits, the kernel kills all
+ * remaining processes of the namespace (invariant 5). */
 struct pid_namespace {
-	pid_t init; /* 0: none */
+	pid_t init; /* 0 if there is none */
 	pid_t command;
-	atomic_bool had_orphans; /* the init has reaped some; their usage is known once the init itself is reaped */
+	atomic_bool had_orphans; /* the init has reaped orphans, whose usage is known once the init itself is reaped */
 };
 
-/* Whether pid namespaces work in NAMESPACES; tested once. */
+/* Reports whether pid namespaces can be used in NAMESPACES. The test runs only once. */
 bool pid_namespace_works(const struct namespaces *namespaces);
 
-/* In the keeper, before the fork. 0, or -1 with errno. */
+/* Must be called in the keeper before the fork. Returns 0, or -1 with errno. */
 int pid_namespace_prepare(void);
 
-/* Starts BODY, which must not return, as a child of the keeper in NAMESPACES and in new mount and pid namespaces.
- * Called in a child of the keeper that exits afterwards. Like vfork, it returns when BODY has called exec or exited.
- * With EXITED it returns at once, BODY shares its descriptors, and the kernel then sets EXITED to 0 and wakes its
- * futex. PID_NS is in memory shared with the keeper, and may contain an init even on failure. 0, or -1 with errno.
- * Async-signal-safe. */
+/* Starts BODY, which must not return, as a child of the keeper in NAMESPACES and in new mount and pid namespaces. It is
+ * called in a child of the keeper that exits afterwards. Like vfork, it returns when BODY has called exec or exited. If
+ * EXITED is not NULL, it returns at once, BODY shares the descriptors of the caller, and when BODY calls exec or exits
+ * the kernel sets EXITED to 0 and wakes its futex. PID_NS is in memory shared with the keeper, and may contain an init
+ * even on failure. Returns 0, or -1 with errno. Async-signal-safe. */
 int pid_namespace_start(struct pid_namespace *pid_ns, const struct namespaces *namespaces, int (*body)(void *),
 			void *context, atomic_int *exited);
 
-/* The command has been reaped: lets the init exit after the last orphan. True: there were no orphans, so the init exits
- * at once and need not be waited for. */
+/* Makes the init exit after the last orphan. Must be called after the command has been reaped. Returns true if there
+ * were no orphans, so that the init exits at once and does not have to be awaited. */
 bool pid_namespace_release(const struct pid_namespace *pid_ns);
 
-/* Whether the keeper has died, for a process whose parent is in another pid namespace. */
+/* Reports whether the keeper has exited, for a process in another pid namespace, where getppid returns 0. */
 bool keeper_has_died(void);
 
-/* Pids of namespace inits, which are children of the keeper but not part of a command. The process tree skips them, but
- * not their children. An init takes longer to exit than most commands run, so it may still exist when the next command
- * starts. */
+/* The pids of namespace inits, which are children of the keeper but not part of a command. The process tree skips them,
+ * but not their children. An init takes longer to exit than most commands run, so it may still exist when the next
+ * command starts. */
 
-/* False: the table is full. */
+/* Adds a pid. Returns false if the table is full. */
 bool ns_init_pids_add(pid_t pid);
 
 bool ns_init_pids_contains(pid_t pid);
 bool ns_init_pids_empty(void);
 
-/* PID has been reaped. */
+/* Removes a pid that has been reaped. */
 void ns_init_pids_remove(pid_t pid);
 
-/* Reaps the inits that have exited. Must precede every fork, after which their pids could be reused. */
+/* Reaps inits that have exited. Must be called before every fork, so that their pids are not reused unnoticed. */
 void ns_init_pids_reap(void);
 
 #endif

@@ -8,9 +8,9 @@
 
 #define MILLISECOND 1000000LL
 #define SECOND (1000 * MILLISECOND)
-/* File times advance with the kernel tick, which is 10 ms at most. */
+/* File times advance with the kernel tick, which takes at most 10 ms. */
 #define SETTLED_AFTER (50 * MILLISECOND)
-/* Some file systems have a resolution of one or two seconds. */
+/* Some file systems have a time resolution of one or two seconds. */
 #define SETTLED_AFTER_WHOLE (2 * SECOND)
 
 static bool stat_path(const char *path, struct statx *status)
@@ -19,8 +19,9 @@ static bool stat_path(const char *path, struct statx *status)
 	return statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, wanted, status) == 0;
 }
 
-/* Whether any change after STATUS was read will have a different time. Only the kernel sets ctime, so a fraction of a
- * second in it shows that the file system stores fractions. A clock that was set back makes the result false. */
+/* Reports whether any change after STATUS was read is certain to have a different time. Only the kernel sets ctime, so
+ * a fractional ctime shows that the file system stores fractions of a second. A clock that was set back makes the
+ * result false. */
 static bool is_settled(const struct statx *status)
 {
 	struct timespec now;
@@ -29,7 +30,7 @@ static bool is_settled(const struct statx *status)
 	const struct statx_timestamp *times[] = {&status->stx_mtime, &status->stx_ctime};
 	int64_t enough = status->stx_ctime.tv_nsec ? SETTLED_AFTER : SETTLED_AFTER_WHOLE;
 	for (unsigned i = 0; i < 2; i++) {
-		/* A command can set mtime to any value. */
+		/* Times may be arbitrary, because a command can set mtime to any value. */
 		int64_t then = times[i]->tv_sec;
 		if (then < now.tv_sec - 2)
 			continue;
@@ -68,7 +69,7 @@ int path_fingerprints_add_entry(struct path_fingerprints *fingerprints, const ch
 	size_t last = fingerprints->count;
 	while (last > 0 && fingerprints->items[last - 1].kind == FINGERPRINT_IDENTITY)
 		last--;
-	/* Only if it covers all fingerprints since. */
+	/* The last parent can be reused only if all fingerprints since then are its entries. */
 	struct path_fingerprint *parent = last > 0 ? &fingerprints->items[last - 1] : NULL;
 	bool same = parent && parent->kind == FINGERPRINT_PARENT && parent->entries == fingerprints->count - last &&
 		    strcmp(parent->path, folder) == 0;
@@ -88,7 +89,8 @@ static bool same_time(const struct statx_timestamp *a, const struct statx_timest
 	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
 }
 
-/* An inode number can be reused after its file was deleted; the birth time tells the files apart. */
+/* Reports whether both refer to the same file. An inode number can be reused after its file was deleted, so the birth
+ * time, or otherwise ctime, is compared as well. */
 static bool is_same(const struct statx *a, const struct statx *b)
 {
 	bool birth = a->stx_mask & b->stx_mask & STATX_BTIME;
@@ -117,7 +119,7 @@ bool path_fingerprints_match(const struct path_fingerprints *fingerprints)
 		const struct path_fingerprint *fingerprint = &fingerprints->items[i];
 		bool same = matches(fingerprint);
 		if (fingerprint->kind == FINGERPRINT_PARENT)
-			/* If the directory still does not exist, it has no entries. */
+			/* Skip the entries of an unchanged directory. One that is still missing has no entries. */
 			i += same && fingerprint->settled ? fingerprint->entries : 0;
 		else if (!same)
 			return false;

@@ -24,7 +24,7 @@
 
 static char init_stack[STACK_SIZE / 4] __attribute__((aligned(16)));
 static char command_stack[STACK_SIZE] __attribute__((aligned(16)));
-static int keeper_pidfd = -1; /* of this process */
+static int keeper_pidfd = -1; /* pidfd of the keeper itself */
 
 bool keeper_has_died(void)
 {
@@ -44,7 +44,7 @@ static int run_init(void *context)
 		_exit(1);
 	setsid();
 	title_set("namespace init");
-	/* Closes the keeper's descriptors: pipes and connections would stay open. */
+	/* Close the descriptors of the keeper, otherwise its pipes and connections would stay open. */
 	close_range(0, ~0U, 0);
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
@@ -56,7 +56,7 @@ static int run_init(void *context)
 			_exit(0);
 		if (sigwaitinfo(&set, &info) < 0)
 			continue;
-		/* A sender outside the namespace has pid 0, so the command cannot impersonate the keeper. */
+		/* A sender outside the namespace has si_pid 0, so the command cannot impersonate the keeper. */
 		exiting = exiting || (info.si_signo == EXIT_SIGNAL && info.si_pid == 0);
 	}
 }
@@ -86,7 +86,7 @@ int pid_namespace_start(struct pid_namespace *pid_ns, const struct namespaces *n
 	return 0;
 }
 
-/* Orphans of the command were children of the init by the time it had exited. */
+/* Reports whether PID has children. When the command has exited, its orphans have become children of the init. */
 static bool has_children(pid_t pid)
 {
 	char path[64], text[16];
@@ -116,7 +116,7 @@ struct trial {
 static int test_proc_mount(void *context)
 {
 	struct trial *test = context;
-	test->works = mounts_mount_proc() >= 0; /* the kernel refuses it where parts of the host's /proc are masked */
+	test->works = mounts_mount_proc() >= 0; /* denied by the kernel if parts of the host's /proc are masked */
 	_exit(0);
 }
 

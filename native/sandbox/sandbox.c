@@ -62,12 +62,12 @@ const char *sandbox_enter(const struct sandbox *sandbox)
 {
 	if (!sandbox->spec)
 		return NULL;
-	if (!sandbox->own_pid_namespace) /* otherwise it entered them before the fork */
+	if (!sandbox->own_pid_namespace) /* otherwise pid_namespace_start has entered them */
 		return namespaces_enter(&sandbox->cached->namespaces) < 0 ? "sandbox-namespace" : NULL;
 	int proc = mounts_mount_proc();
 	if (proc < 0)
 		return "sandbox-mount";
-	/* The ruleset knows only the host's /proc so far. */
+	/* The ruleset was built with the /proc of the host, so it needs a rule for the new one. */
 	int failed = sandbox->cached->ruleset < 0
 			     ? 0
 			     : landlock_rules_add_read(sandbox->cached->ruleset, sandbox->cached->abi, proc);
@@ -77,9 +77,10 @@ const char *sandbox_enter(const struct sandbox *sandbox)
 	return failed ? "sandbox-landlock" : NULL;
 }
 
-/* What root's programs in a workspace need: files of several owners, changing users, low ports. Dropped: raw disks and
- * memory, mounts, modules, file handles (DAC_READ_SEARCH), device nodes, raw packets, limits, the clock, and file
- * capabilities, which would outlive the command. */
+/* Capabilities that programs of root need in a workspace: to handle files of several owners, to change users, and to
+ * bind low ports. All others are dropped. They would allow access to raw disks and memory, mounts, modules, file
+ * handles (DAC_READ_SEARCH), device nodes, raw packets, limits, the clock, and file capabilities, which outlive the
+ * command. */
 static const unsigned char kept[] = {CAP_CHOWN,  CAP_DAC_OVERRIDE, CAP_FOWNER,          CAP_FSETID,
 				     CAP_SETGID, CAP_SETUID,       CAP_NET_BIND_SERVICE};
 
@@ -90,8 +91,8 @@ static int drop_capabilities(bool signals_scoped)
 	uint64_t keep = signals_scoped ? 1ull << CAP_KILL : 0;
 	for (unsigned i = 0; i < sizeof kept; i++)
 		keep |= 1ull << kept[i];
-	/* EINVAL: past the last capability. A process that may not drop them (EPERM) cannot gain them either, because
-	 * of no_new_privs. */
+	/* EINVAL means past the last capability. A process that may not drop capabilities (EPERM) cannot gain them
+	 * either, because of no_new_privs. */
 	for (unsigned each = 0; each < 64; each++)
 		if (!(keep >> each & 1) && prctl(PR_CAPBSET_DROP, each, 0, 0, 0) < 0 && errno != EPERM) {
 			if (errno == EINVAL)
@@ -111,7 +112,8 @@ static int drop_capabilities(bool signals_scoped)
 	return (int)syscall(SYS_capset, &header, data);
 }
 
-/* Gives the pipes to the user, who could not reopen them through /dev/stderr otherwise. */
+/* Changes to the user of SPEC. The pipes are given to that user, who could not reopen them through /dev/stderr
+ * otherwise. */
 static const char *change_user(const struct sandbox_spec *spec)
 {
 	gid_t groups[NGROUPS_MAX > 1024 ? 1024 : NGROUPS_MAX];
@@ -129,7 +131,7 @@ static const char *change_user(const struct sandbox_spec *spec)
 	if (setgroups(count, groups) < 0 || setresgid(spec->gid, spec->gid, spec->gid) < 0 ||
 	    setresuid(spec->uid, spec->uid, spec->uid) < 0)
 		return "sandbox-user";
-	/* The directory was entered with other rights. */
+	/* The working directory was entered with other privileges. */
 	return faccessat(AT_FDCWD, ".", X_OK, AT_EACCESS) < 0 ? "chdir" : NULL;
 }
 

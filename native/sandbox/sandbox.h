@@ -8,29 +8,29 @@
 #include "sandbox/spec.h"
 #include "sandbox/unsupported.h"
 
-/* The sandbox of one command, prepared before the fork so that the child only has to apply it. */
+/* The sandbox of one command. It is prepared before the fork, so that the child only has to apply it. */
 struct sandbox {
-	const struct sandbox_spec *spec; /* NULL: no sandbox */
+	const struct sandbox_spec *spec; /* NULL if the command runs without a sandbox */
 	const struct cached_sandbox *cached;
 	const struct sock_fprog *filter;
-	bool own_pid_namespace; /* with a /proc of its own */
+	bool own_pid_namespace; /* also has its own /proc */
 	unsupported_t unsupported;
 };
 
-/* Prepares SPEC with what this machine supports. False with FAILURE filled in: not possible, or weaker than SPEC
- * requires. */
+/* Prepares SPEC with the features that this machine supports. Returns false and fills in FAILURE if that is not
+ * possible, or if SPEC requires features that are missing. */
 bool sandbox_prepare(struct sandbox *sandbox, const struct sandbox_spec *spec, struct launch_failure *failure);
 
-/* Descriptor of its own /dev/pts; -1: none. */
+/* Returns the descriptor of the sandbox's own /dev/pts, or -1 if it has none. */
 int sandbox_devpts(const struct sandbox *sandbox);
 
-/* Called in the child: sandbox_enter first, which changes its view of files and network, and sandbox_apply last before
- * the exec, which drops its rights. Async-signal-safe. They return NULL, or the step that failed, with errno. */
+/* Called in the child. sandbox_enter comes first and enters the namespaces. sandbox_apply comes last before the exec
+ * and drops privileges. Both return NULL, or the step that failed with errno set. Async-signal-safe. */
 const char *sandbox_enter(const struct sandbox *sandbox);
 const char *sandbox_apply(const struct sandbox *sandbox);
 
-/* `keeper probe`: prints one line of JSON about what this machine supports. Tests each feature, since a system call can
- * exist and be forbidden. Returns an exit code. */
+/* Prints a line of JSON with the sandbox features of this machine (`keeper probe`). Each feature is tested, because a
+ * system call may exist but be forbidden. Returns an exit code. */
 int sandbox_probe(void);
 
 #endif

@@ -12,7 +12,8 @@
 #include "sandbox/landlock.h"
 
 #define CACHE_SIZE 4
-/* Each isolated command adds its own /proc to the ruleset, where the rule stays after the command has ended. */
+/* Maximum number of uses of an entry. Each isolated command adds a rule for its own /proc to the ruleset, and the rule
+ * cannot be removed. */
 #define MAX_USES 64
 
 static struct cached_sandbox cache[CACHE_SIZE];
@@ -41,7 +42,8 @@ void sandbox_cache_clear(void)
 	mounts_fd = -1;
 }
 
-/* A mount outside changes what a path refers to without changing any directory's times. */
+/* Evicts all entries if the mount table has changed. A mount changes what a path refers to without changing the times
+ * of any directory. */
 static void evict_if_mounts_changed(void)
 {
 	if (mounts_fd < 0) {
@@ -61,7 +63,7 @@ static char *append(char *at, const void *bytes, size_t length)
 	return at + length;
 }
 
-/* Everything but `require`, which does not affect the entry. */
+/* Returns the cache key: all fields of SPEC that affect the entry, which excludes `require`. */
 static char *make_key(const struct sandbox_spec *spec, size_t *length)
 {
 	const size_t lengths[] = {spec->writable.length,
@@ -95,7 +97,7 @@ static int add_fingerprints(struct path_fingerprints *fingerprints, const struct
 	return 0;
 }
 
-/* Protected paths are usually in the same directory. */
+/* Adds fingerprints of PATHS as entries of their directories, because protected paths usually share a directory. */
 static int add_entry_fingerprints(struct path_fingerprints *fingerprints, const struct string_list *paths)
 {
 	char folder[PATH_MAX];
@@ -117,7 +119,7 @@ static const char *build_rules(struct cached_sandbox *entry, const struct sandbo
 		return "sandbox-memory";
 	if (add_entry_fingerprints(&entry->fingerprints, &spec->masked) < 0)
 		return "sandbox-memory";
-	/* With Landlock, landlock_rules_build adds the directories of denied paths. */
+	/* With Landlock, landlock_rules_build adds the fingerprints of denied and writable paths. */
 	if (entry->abi < 1) {
 		bool added = add_fingerprints(&entry->fingerprints, &spec->denied) == 0 &&
 			     add_fingerprints(&entry->fingerprints, &spec->writable) == 0;
@@ -127,7 +129,7 @@ static const char *build_rules(struct cached_sandbox *entry, const struct sandbo
 	return entry->ruleset < 0 ? "sandbox-landlock" : NULL;
 }
 
-/* Fingerprints come first, so that a change during the rest is noticed at the next use. */
+/* Builds an entry. The fingerprints are taken first, so that a change during the rest is detected on the next use. */
 static bool build(struct cached_sandbox *entry, const struct sandbox_spec *spec, struct launch_failure *failure)
 {
 	const char *failed_step = build_rules(entry, spec);

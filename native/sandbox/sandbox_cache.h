@@ -7,13 +7,13 @@
 #include "sandbox/spec.h"
 #include "sandbox/unsupported.h"
 
-/* Prepared namespaces and rules for one sandbox specification. Preparing them takes longer than most commands, so a
- * keeper caches them, and checks before each use that nothing they depend on has changed. */
+/* Prepared namespaces and rules for one sandbox specification. Preparing them takes longer than most commands run, so a
+ * keeper caches them and checks before each use that the paths they depend on have not changed. */
 struct cached_sandbox {
 	char *key;
 	size_t key_length;
 	int abi;
-	int ruleset; /* -1: no Landlock */
+	int ruleset; /* -1 without Landlock */
 	unsigned uses;
 	bool reused;
 	struct namespaces namespaces;
@@ -22,7 +22,7 @@ struct cached_sandbox {
 	unsigned long last_used;
 };
 
-/* Returns an entry that is valid until the next call; NULL with FAILURE filled in. */
+/* Returns the entry for SPEC, which is valid until the next call. On failure it returns NULL and fills in FAILURE. */
 struct cached_sandbox *sandbox_cache_get(const struct sandbox_spec *spec, struct launch_failure *failure);
 
 /* Evicts all entries. */

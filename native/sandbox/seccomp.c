@@ -30,7 +30,7 @@
 #define MAX_INSTRUCTIONS 1024
 #define NR offsetof(struct seccomp_data, nr)
 #define ARCH offsetof(struct seccomp_data, arch)
-/* The lower half: the kernel uses 32 bits of these arguments. */
+/* The lower half of an argument. The kernel uses only 32 bits of the arguments that are checked. */
 #define ARGUMENT(i) ((uint32_t)(offsetof(struct seccomp_data, args) + 8 * (i)))
 #define REFUSE(error) (SECCOMP_RET_ERRNO | (error))
 #define NEW_NAMESPACES 0x7e020000u
@@ -40,14 +40,14 @@
 #define TYPE_MASK 0xfu                  /* SOCK_CLOEXEC and SOCK_NONBLOCK are higher bits */
 #define FAST_OPEN 0x20000000u
 
-/* Jump targets of the search that are not checks. */
+/* Placeholders for jump targets of the search that are not checks. */
 #define ALLOWED 254u
 #define NEXT 253u
 
 struct program {
 	struct sock_filter code[MAX_INSTRUCTIONS];
 	unsigned short length;
-	unsigned short blocks[CHECK_COUNT]; /* where each check starts */
+	unsigned short blocks[CHECK_COUNT]; /* start of each check */
 	unsigned short allowed;
 };
 
@@ -67,7 +67,7 @@ static void emit_return(struct program *p, uint32_t action)
 	emit(p, BPF_RET | BPF_K, action, 0, 0);
 }
 
-/* Returns ACTION if the loaded value passes TEST, else continues. */
+/* Emits code that returns ACTION if the loaded value passes TEST, and continues otherwise. */
 static void emit_return_if(struct program *p, uint16_t test, uint32_t value, uint32_t action)
 {
 	emit(p, BPF_JMP | test | BPF_K, value, 0, 1);
@@ -81,7 +81,8 @@ static void check_bits(struct program *p, unsigned argument, uint32_t bits)
 	emit_return(p, SECCOMP_RET_ALLOW);
 }
 
-/* Others would run a file with these bits with our rights. */
+/* Rejects the creation of set-user-ID and set-group-ID files, which other users would run with the privileges of the
+ * command's user. */
 static void check_open(struct program *p, unsigned flags)
 {
 	emit_load(p, ARGUMENT(flags));
@@ -110,7 +111,7 @@ static void check_ioctl(struct program *p)
 
 static void check_personality(struct program *p)
 {
-	/* Linux, its 32-bit name, no address randomization for debuggers, and the query. */
+	/* PER_LINUX, PER_LINUX32, UNAME26, ADDR_NO_RANDOMIZE for debuggers, and the query. */
 	static const uint32_t usual[] = {0, 0x8, 0x20000, 0x20008, 0x40000, 0xffffffffu};
 	emit_load(p, ARGUMENT(0));
 	for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
@@ -125,14 +126,14 @@ static void check_self(struct program *p, unsigned argument)
 	emit_return(p, REFUSE(EPERM));
 }
 
-/* A process can be killed through its limits, so limits of other processes may be read but not set. */
+/* Allows reading but not setting limits of other processes, because a process can be killed through its limits. */
 static void check_prlimit(struct program *p)
 {
 	emit_load(p, ARGUMENT(0));
 	emit_return_if(p, BPF_JEQ, 0, SECCOMP_RET_ALLOW);
 	emit_load(p, ARGUMENT(2));
 	emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 3);
-	emit_load(p, ARGUMENT(2) + 4); /* a pointer: both halves */
+	emit_load(p, ARGUMENT(2) + 4); /* the upper half of the pointer */
 	emit_return_if(p, BPF_JEQ, 0, SECCOMP_RET_ALLOW);
 	emit_return(p, REFUSE(EPERM));
 }
@@ -144,7 +145,8 @@ static void allow_families(struct program *p, const uint32_t *families, size_t c
 		emit_return_if(p, BPF_JEQ, families[i], SECCOMP_RET_ALLOW);
 }
 
-/* Only what Landlock can restrict to ports: its hooks know plain TCP, not protocols on top of it. */
+/* Allows only the transports that Landlock can restrict to ports. Its hooks cover plain TCP but no protocols such as
+ * MPTCP. */
 static void allow_transport(struct program *p, uint32_t type, uint32_t protocol)
 {
 	emit_load(p, ARGUMENT(1));
@@ -163,7 +165,7 @@ static void check_socket(struct program *p, enum seccomp_sockets sockets)
 		emit_return(p, REFUSE(EAFNOSUPPORT));
 	} else if (sockets == SOCKETS_LOOPBACK) {
 		allow_families(p, inet, 2);
-		emit_return_if(p, BPF_JEQ, AF_NETLINK, SECCOMP_RET_ALLOW); /* it shows its own network only */
+		emit_return_if(p, BPF_JEQ, AF_NETLINK, SECCOMP_RET_ALLOW); /* shows only its own network namespace */
 		emit_return(p, REFUSE(EPERM));
 	} else if (sockets == SOCKETS_NONE) {
 		emit_return(p, REFUSE(EPERM));
@@ -171,7 +173,7 @@ static void check_socket(struct program *p, enum seccomp_sockets sockets)
 		emit_load(p, ARGUMENT(0));
 		emit(p, BPF_JMP | BPF_JEQ | BPF_K, AF_INET, 6, 0);
 		emit(p, BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 5, 0);
-		emit(p, BPF_JMP | BPF_JEQ | BPF_K, AF_NETLINK, 0, 3); /* name resolution asks for routes */
+		emit(p, BPF_JMP | BPF_JEQ | BPF_K, AF_NETLINK, 0, 3); /* name resolution queries routes */
 		emit_load(p, ARGUMENT(2));
 		emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
 		emit_return(p, SECCOMP_RET_ALLOW);
@@ -183,7 +185,7 @@ static void check_socket(struct program *p, enum seccomp_sockets sockets)
 	}
 }
 
-/* A datagram pair can be connected to a socket outside. */
+/* Rejects datagram pairs, which can be connected to a socket outside the sandbox. */
 static void check_socketpair(struct program *p, enum seccomp_sockets sockets)
 {
 	if (sockets == SOCKETS_ANY) {
@@ -197,7 +199,7 @@ static void check_socketpair(struct program *p, enum seccomp_sockets sockets)
 	emit_return(p, REFUSE(EPERM));
 }
 
-/* Landlock does not see a connection that is opened by sending. */
+/* Rejects TCP Fast Open, which opens a connection by sending and bypasses Landlock's check of connect. */
 static void check_send(struct program *p, enum seccomp_sockets sockets, unsigned flags)
 {
 	if (sockets == SOCKETS_TCP || sockets == SOCKETS_TCP_UDP)
@@ -233,15 +235,16 @@ static void emit_check(struct program *p, enum check check, struct seccomp_optio
 	}
 }
 
-/* Jumps of the search name a check until the checks have their addresses. */
+/* Sets a jump offset. Jumps of the search hold the number of a check until the addresses of the checks are known. */
 static void patch_jump(struct program *p, unsigned short at, uint8_t *jump, unsigned short target)
 {
 	if (target - at - 1 > UINT8_MAX)
-		p->length = MAX_INSTRUCTIONS; /* too far: the program is not used */
+		p->length = MAX_INSTRUCTIONS; /* too far for a jump, so the program is discarded */
 	*jump = (uint8_t)(target - at - 1);
 }
 
-/* A binary search, since the kernel evaluates the filter for every number when it is installed, and for each call. */
+/* Emits a binary search over the system call numbers, because the kernel evaluates the filter for each call, and for
+ * every number when it is installed. */
 static void emit_search(struct program *p, const struct syscall_rule *rules, size_t count)
 {
 	unsigned short at = p->length;
@@ -267,7 +270,7 @@ static void patch_leaf_jump(struct program *p, unsigned short at, uint8_t *jump)
 		patch_jump(p, at, jump, *jump == ALLOWED ? p->allowed : p->blocks[*jump]);
 }
 
-/* Patches the leaves of the search: jumps that are not inner nodes. */
+/* Patches the leaves of the search, which are all jumps except inner nodes. */
 static void patch_leaves(struct program *p, unsigned short from, unsigned short to)
 {
 	for (unsigned short at = from; at < to; at++) {

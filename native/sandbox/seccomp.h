@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* System calls that a confined command may not make. Each program is built once. */
+/* The seccomp filter of sandboxed commands. The program for each combination of options is built once. */
 enum seccomp_sockets {
-	SOCKETS_ANY,      /* unix, IPv4, IPv6 and netlink */
+	SOCKETS_ANY,      /* Unix, IPv4, IPv6 and netlink */
 	SOCKETS_LOOPBACK, /* IPv4 and IPv6 in a network namespace */
 	SOCKETS_NONE,     /* only socket pairs */
 	SOCKETS_TCP,
@@ -18,32 +18,32 @@ enum seccomp_sockets {
 
 struct seccomp_options {
 	enum seccomp_sockets sockets;
-	bool tracing; /* another mechanism confines ptrace and similar calls */
+	bool tracing; /* allow ptrace and similar calls, which Landlock restricts to the sandbox */
 };
 
-/* Whether this kernel and CPU support it. */
+/* Reports whether the kernel supports seccomp and the CPU architecture is known. */
 bool seccomp_works(void);
 
-/* The program for OPTIONS; NULL: the CPU is unknown, or out of memory. */
+/* Returns the program for OPTIONS, or NULL if seccomp is not supported or memory is exhausted. */
 const struct sock_fprog *seccomp_program(struct seccomp_options options);
 
-/* Applies to the calling process and its descendants. Requires no_new_privs. Async-signal-safe. */
+/* Applies PROGRAM to the calling process and its descendants. Requires no_new_privs. Async-signal-safe. */
 int seccomp_restrict(const struct sock_fprog *program);
 
 /* ---- seccomp_rules.c ---- */
 
-/* The check that a system call has to pass. */
+/* The check that a system call must pass. */
 enum check {
-	CHECK_REFUSED, /* EPERM */
-	CHECK_UNKNOWN, /* ENOSYS: its arguments are in memory, which a filter cannot read; libraries fall back */
+	CHECK_REFUSED, /* always fails with EPERM */
+	CHECK_UNKNOWN, /* fails with ENOSYS, so that libraries fall back: a filter cannot read arguments in memory */
 	CHECK_TRACING,
 	CHECK_CLONE,
 	CHECK_UNSHARE,
 	CHECK_IOCTL,
 	CHECK_PERSONALITY,
 	CHECK_PRLIMIT,
-	CHECK_OWN,         /* a pid as the first argument: only 0, the caller */
-	CHECK_MODE_SECOND, /* a mode as the second argument */
+	CHECK_OWN,         /* the first argument is a pid and must be 0, the caller */
+	CHECK_MODE_SECOND, /* the second argument is a file mode */
 	CHECK_MODE_THIRD,
 	CHECK_OPEN,
 	CHECK_OPENAT,
@@ -56,13 +56,13 @@ enum check {
 	CHECK_COUNT,
 };
 
-/* Consecutive system calls with the same check. */
+/* A range of consecutive system call numbers with the same check. */
 struct syscall_rule {
 	uint32_t first, last;
 	enum check check;
 };
 
-/* All checked system calls, sorted by number without overlap. Calls that are not listed are allowed. */
+/* Returns the rules of all checked system calls, sorted by number and without overlap. All other calls are allowed. */
 const struct syscall_rule *syscall_rules(size_t *count);
 
 #endif

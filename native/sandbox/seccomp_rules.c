@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <sys/syscall.h>
 
-/* Missing in older headers. All CPUs use the same numbers from 424 on. */
+/* System call numbers that older headers lack. All architectures use the same numbers from 424 on. */
 #define SINCE_424(name, number) enum { NUMBER_##name = number }
 SINCE_424(io_uring_setup, 425);
 SINCE_424(io_uring_enter, 426);
@@ -61,7 +61,7 @@ static struct syscall_rule calls[] = {
 	CALL(clock_settime, CHECK_REFUSED),
 	CALL(sethostname, CHECK_REFUSED),
 	CALL(setdomainname, CHECK_REFUSED),
-	/* Keys of the user and the session, which the gateway has too. */
+	/* Keyrings of the user and the session, which the gateway shares. */
 	CALL(add_key, CHECK_REFUSED),
 	CALL(request_key, CHECK_REFUSED),
 	CALL(keyctl, CHECK_REFUSED),

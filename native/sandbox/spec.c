@@ -4,7 +4,7 @@
 #include <string.h>
 
 enum spec_tag {
-	TAG_SANDBOX = 22, /* u32 spec_flag; required by all others */
+	TAG_SANDBOX = 22, /* u32 of spec_flag bits; required by all other fields */
 	TAG_WRITABLE = 23,
 	TAG_READ_ONLY = 24,
 	TAG_DENIED = 25,
@@ -12,7 +12,7 @@ enum spec_tag {
 	TAG_NETWORK = 27,
 	TAG_PORTS = 28,
 	TAG_MASKED = 30,
-	TAG_USER = 29, /* u32 uid, u32 gid, u32 per further group */
+	TAG_USER = 29, /* u32 uid, u32 gid, then a u32 per supplementary group */
 };
 
 #define MAX_GROUPS 65536u
@@ -25,7 +25,7 @@ static uint32_t read_le(const unsigned char *bytes, size_t width)
 	return value;
 }
 
-/* An absolute path without `.`, `..`, or a doubled or trailing slash. */
+/* Reports whether PATH is absolute and has no `.`, `..`, double slash or trailing slash. */
 static bool is_plain_path(const char *path)
 {
 	if (path[0] != '/' || strlen(path) >= PATH_MAX)
@@ -45,20 +45,20 @@ static bool is_plain_path(const char *path)
 static const char *parse_paths(struct string_list *slot, const char *bytes, size_t length)
 {
 	if (length > 0 && bytes[length - 1] != '\0')
-		return "a list field does not end with a text";
+		return "a list field does not end with NUL";
 	*slot = (struct string_list){bytes, length};
 	for_each_string (path, slot)
 		if (!is_plain_path(path))
-			return "a sandbox path that is not plain and absolute";
+			return "a sandbox path is not absolute and normalized";
 	return NULL;
 }
 
 static const char *parse_path(const char **slot, const char *bytes, size_t length)
 {
 	if (length == 0 || memchr(bytes, '\0', length) != bytes + length - 1)
-		return "a text field is not one text";
+		return "a string field is not a single string";
 	if (!is_plain_path(bytes))
-		return "a sandbox path that is not plain and absolute";
+		return "a sandbox path is not absolute and normalized";
 	*slot = bytes;
 	return NULL;
 }
@@ -66,15 +66,15 @@ static const char *parse_path(const char **slot, const char *bytes, size_t lengt
 static const char *parse_user(struct sandbox_spec *spec, const unsigned char *bytes, size_t length)
 {
 	if (length < 8 || length % 4 != 0 || (length - 8) / 4 > MAX_GROUPS)
-		return "a user that is not one";
+		return "invalid user";
 	spec->has_user = true;
 	spec->uid = read_le(bytes, 4);
 	spec->gid = read_le(bytes + 4, 4);
 	spec->groups = bytes + 8;
 	spec->group_count = (length - 8) / 4;
-	/* The system calls take -1 for "unchanged": the command would keep the keeper's user. */
+	/* For setresuid and setresgid, -1 means "unchanged": the command would run as the user of the keeper. */
 	if (spec->uid == UINT32_MAX || spec->gid == UINT32_MAX)
-		return "a user that is not one";
+		return "invalid user";
 	return NULL;
 }
 
@@ -82,7 +82,7 @@ static const char *parse_flags(struct sandbox_spec *spec, const unsigned char *b
 {
 	uint32_t flags = read_le(bytes, length < 4 ? length : 4);
 	if (length != 4 || (flags & ~(uint32_t)(SPEC_ISOLATED | SPEC_REQUIRE)))
-		return "an unknown sandbox flag";
+		return "unknown sandbox flag";
 	spec->enabled = true;
 	spec->isolated = flags & SPEC_ISOLATED;
 	spec->require = flags & SPEC_REQUIRE;
@@ -94,7 +94,7 @@ const char *sandbox_spec_parse_field(struct sandbox_spec *spec, unsigned tag, co
 	const unsigned char *raw = (const unsigned char *)bytes;
 	bool *seen = &spec->seen[tag - SPEC_TAG_FIRST];
 	if (*seen)
-		return "a sandbox field twice"; /* it would be ambiguous which one was analysed */
+		return "duplicate sandbox field"; /* it would be ambiguous which one was analysed */
 	*seen = true;
 	switch (tag) {
 	case TAG_SANDBOX: return parse_flags(spec, raw, length);
@@ -106,16 +106,16 @@ const char *sandbox_spec_parse_field(struct sandbox_spec *spec, unsigned tag, co
 	case TAG_USER: return parse_user(spec, raw, length);
 	case TAG_NETWORK:
 		if (length != 1 || raw[0] > NETWORK_PORTS)
-			return "an unknown network mode";
+			return "unknown network mode";
 		spec->network = raw[0];
 		return NULL;
 	case TAG_PORTS:
 		if (length % 2 != 0)
-			return "a list of ports that is cut short";
+			return "the list of ports is truncated";
 		spec->ports = raw;
 		spec->port_count = length / 2;
 		return NULL;
-	default: return "an unknown field";
+	default: return "unknown field";
 	}
 }
 
@@ -125,9 +125,9 @@ const char *sandbox_spec_check(const struct sandbox_spec *spec)
 	for (size_t i = 0; i < sizeof spec->seen / sizeof *spec->seen; i++)
 		any_seen = any_seen || spec->seen[i];
 	if (any_seen && !spec->enabled)
-		return "sandbox fields without a sandbox";
+		return "sandbox fields without a sandbox field";
 	if (spec->port_count > 0 && spec->network != NETWORK_PORTS)
-		return "ports for a network without them";
+		return "ports require the network mode for ports";
 	return NULL;
 }
 

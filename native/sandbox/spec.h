@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The sandbox that a gateway requests: lists and flags, no profiles. Strings point into the request's payload. */
+/* The sandbox that a gateway requests, as plain lists and flags; the gateway resolves profiles. Strings point into the
+ * payload of the request. */
 #define SPEC_TAG_FIRST 22u
 #define SPEC_TAG_LAST 39u
 
@@ -19,11 +20,11 @@ struct string_list {
 };
 
 struct sandbox_spec {
-	bool enabled; /* false: no sandbox was requested */
+	bool enabled; /* false if no sandbox was requested */
 	bool isolated, require;
 	struct string_list writable, read_only, denied;
-	struct string_list masked; /* masked if they exist: sockets, which no rule protects from connections */
-	const char *tmp_dir;       /* NULL: none */
+	struct string_list masked; /* paths to mask if they exist, such as sockets, which Landlock may not protect */
+	const char *tmp_dir;       /* may be NULL */
 	uint8_t network;
 	const unsigned char *ports; /* u16 each */
 	size_t port_count;
@@ -31,16 +32,17 @@ struct sandbox_spec {
 	uint32_t uid, gid;
 	const unsigned char *groups; /* u32 each */
 	size_t group_count;
-	bool seen[SPEC_TAG_LAST - SPEC_TAG_FIRST + 1]; /* the fields of the request */
+	bool seen[SPEC_TAG_LAST - SPEC_TAG_FIRST + 1]; /* fields that the request contains */
 };
 
-/* Parses one field of a request. Returns NULL, or what is wrong with it. */
+/* Parses one field of a request. Returns NULL, or an error message. */
 const char *sandbox_spec_parse_field(struct sandbox_spec *spec, unsigned tag, const char *bytes, size_t length);
 
-/* Checks the fields together. Returns NULL, or what is wrong with them. */
+/* Checks the fields for consistency. Returns NULL, or an error message. */
 const char *sandbox_spec_check(const struct sandbox_spec *spec);
 
-/* The string after AFTER, or the first one for NULL; NULL at the end. Async-signal-safe. */
+/* Returns the string that follows AFTER, or the first one if AFTER is NULL. Returns NULL at the end. Async-signal-safe.
+ * */
 const char *string_list_next(const struct string_list *texts, const char *after);
 
 #define for_each_string(item, list)                                                                                    \
@@ -49,7 +51,7 @@ const char *string_list_next(const struct string_list *texts, const char *after)
 uint16_t sandbox_spec_port(const struct sandbox_spec *spec, size_t index);
 uint32_t sandbox_spec_group(const struct sandbox_spec *spec, size_t index);
 
-/* Whether PATH is FOLDER or below it, judged by the strings. */
+/* Reports whether PATH is FOLDER or below it. Only compares strings. */
 bool path_within(const char *path, const char *folder);
 
 #endif

@@ -14,7 +14,7 @@
 
 #define MAX_KEY_BYTES 64 /* longer input is not a key press */
 
-/* Every frame gets exactly one `re` reply, in order. */
+/* Sends the `re` reply of a frame. Every frame gets exactly one, in order. */
 static void reply(struct channel *channel, bool ok)
 {
 	channel_print(channel, "{\"ev\":\"re\",\"ok\":%s}\n", ok ? "true" : "false");
@@ -40,7 +40,7 @@ static int64_t read_le(const char *bytes, size_t length)
 	return (int64_t)value;
 }
 
-/* Payload: u8 signal, u8 whole tree, u8 ends the command, i64 grace in ms (negative: never SIGKILL). */
+/* Payload: u8 signal, u8 whole tree, u8 ends the command, i64 grace period in ms (a negative one disables SIGKILL). */
 static void handle_signal(struct session *session, struct channel *channel, const struct frame *frame)
 {
 	if (frame->length != 11) {
@@ -73,7 +73,7 @@ static void handle_signal(struct session *session, struct channel *channel, cons
 	}
 }
 
-/* Payload: i64 ms from now; 0 removes the deadline. */
+/* Payload: i64 deadline in ms from now; 0 removes the deadline. */
 static void handle_deadline(struct session *session, struct channel *channel, const struct frame *frame)
 {
 	int64_t ms = frame->length == 8 ? read_le(frame->payload, 8) : -1;
@@ -89,9 +89,9 @@ static void handle_deadline(struct session *session, struct channel *channel, co
 
 static void handle_write(struct session *session, struct channel *channel, const struct frame *frame)
 {
-	/* A password prompt: no echo, but line input. */
+	/* True for a password prompt, which reads a line without echo. */
 	bool hidden = terminal_hides_input(&session->terminal);
-	/* The output size of both streams, so that a client can tell what came after its input. */
+	/* The total output size, so that a client can distinguish output that follows its input. */
 	uint64_t before = session->capture.streams[0].size + session->capture.streams[1].size;
 	long accepted = stdin_pump_write(&session->stdin_pump, frame->payload, frame->length);
 	session->expects_echo = session->terminal.master >= 0;
@@ -117,7 +117,7 @@ static void handle_resize(struct session *session, struct channel *channel, cons
 		reply_malformed(session, channel, frame);
 		return;
 	}
-	/* Output up to here was drawn for the previous size. */
+	/* Store the output that was drawn for the previous size first. */
 	capture_pump(&session->capture, 0, session->dirfd);
 	uint16_t columns = (uint16_t)read_le(frame->payload, 2), rows = (uint16_t)read_le(frame->payload + 2, 2);
 	if (!terminal_resize(&session->terminal, columns, rows, session->capture.streams[0].size)) {
@@ -139,7 +139,7 @@ static void handle_input_state(struct session *session, struct channel *channel)
 	const struct stdin_pump *pump = &session->stdin_pump;
 	const struct terminal_responder *responder = &session->capture.responder;
 	struct input_state state = input_state_query(&session->terminal);
-	/* Output written before the program began to wait must be in the log before a client learns that it waits. */
+	/* Output that the program wrote before it began to wait must be stored before a client learns that it waits. */
 	capture_pump(&session->capture, 0, session->dirfd);
 	if (pump->queued > 0)
 		state.reading = READING_NO;
@@ -204,7 +204,7 @@ static void handle_frame(struct session *session, struct channel *channel, const
 void control_serve(struct session *session, struct channel *channel)
 {
 	struct frame frame;
-	/* Buffered frames first: the peer may have closed the connection after sending them. */
+	/* Process buffered frames first, because the peer may have closed the connection after sending them. */
 	if (!channel_peek_frame(channel, &frame) && !channel_read(channel))
 		return;
 	while (channel_peek_frame(channel, &frame)) {

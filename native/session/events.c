@@ -8,13 +8,14 @@
 #include "log.h"
 #include "session/session.h"
 
-/* Watchers are notified and the timeline is written soon after output, but not for every read of a flood. */
+/* Delay after output until watchers are notified and the timeline is written, and the minimum interval between two such
+ * events. They combine many reads of a flood into one event. */
 #define OUTPUT_EVENT_DELAY 1000
 #define OUTPUT_EVENT_INTERVAL 10000
-/* How long the reply to a key press waits for the echo, so that both wake the gateway once. Longer than a kernel tick,
- * since setting a precise timer costs as much as a wake-up. */
+/* How long the reply to a key press waits for the echo, so that both wake the gateway only once. It is longer than a
+ * kernel tick, because setting a precise timer costs as much as a wakeup. */
 #define REPLY_DELAY 5000
-#define IMMEDIATE_REPLIES 32u /* replies that are not deferred after one that waited in vain */
+#define IMMEDIATE_REPLIES 32u /* replies that are sent at once after a deferred one got no echo */
 
 static void broadcast(struct session *session, const char *text, size_t length)
 {
@@ -29,9 +30,9 @@ static void log_exit(const struct session *session)
 	const struct exit_record *record = &session->record;
 	for (unsigned i = 0; record->final && i < session->capture.count; i++)
 		if (session->capture.streams[i].lost > 0)
-			log_warn("events", "session %s: %" PRIu64 " bytes of its output could not be stored",
+			log_warn("events", "session %s: %" PRIu64 " bytes of output could not be stored",
 				 session->id, session->capture.streams[i].lost);
-	log_debug("events", "session %s: ended, wait status %#x, %u processes left", session->id,
+	log_debug("events", "session %s: exited, wait status %#x, %u processes left", session->id,
 		  (unsigned)record->wait_status, (unsigned)record->leftover);
 }
 
@@ -47,7 +48,7 @@ void session_report_exit(struct session *session)
 	limit_monitor_report_usage(&session->limits, record);
 	size_t length = exit_record_format(record, already_reported ? "ended" : "exited", session->capture.streams,
 					   session->capture.count, text);
-	/* The record is durable before anyone is notified (invariant 4). */
+	/* The record is written before any client is notified (invariant 4). */
 	if (session->reserved >= 0) {
 		if (exit_record_write(session->dirfd, session->reserved, text, length, session->flags & RUN_FSYNC) < 0)
 			log_error("events", "session %s: cannot write the exit record: %s", session->id,
@@ -81,7 +82,7 @@ static void send_to_watchers(struct session *session, const char *text, size_t l
 	for (unsigned i = 0; i < session->clients_used; i++)
 		if (session->clients[i].fd >= 0 && session->clients[i].watching)
 			channel_send(&session->clients[i], text, length);
-	session->reply_at = NEVER; /* only replies of watchers are deferred, and this event has flushed them */
+	session->reply_at = NEVER; /* only replies to watchers are deferred, and this event has flushed them */
 }
 
 void session_send_output_event(struct session *session, int64_t now)
@@ -92,7 +93,7 @@ void session_send_output_event(struct session *session, int64_t now)
 	session->output_event_at = NEVER;
 	session->last_output_event_at = now;
 	session->echo_pending = false;
-	/* A single stream can be read without the timeline, so the echo does not wait for it. */
+	/* The echo is sent before the timeline is written, because a single stream can be read without it. */
 	if (echo_pending)
 		output_delta_format(&capture->delta, timeline_unix_ms(&capture->timeline, capture->delta.since_us),
 				    delta);

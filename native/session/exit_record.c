@@ -12,7 +12,7 @@
 static const char *const reasons[] = {"exited", "timeout", "killed", "failed", "limit"};
 static const char *const limits[] = {"", "memory", "processes", "disk"};
 
-/* The members about limits, each with a trailing comma. */
+/* Formats the JSON members about limits, each with a trailing comma. Returns their length. */
 static int format_limits(const struct exit_record *r, char *text, size_t room)
 {
 	size_t n = 0;
@@ -81,7 +81,7 @@ size_t exit_record_format(const struct exit_record *r, const char *event, const 
 int exit_record_reserve(int dirfd)
 {
 	int fd = openat(dirfd, "exit.new", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	/* Best effort: without the reservation a full disk can cost the record. */
+	/* Best effort: without the reservation the record is lost if the disk fills up. */
 	if (fd >= 0)
 		(void)fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, EXIT_RECORD_MAX);
 	return fd;

@@ -12,7 +12,7 @@
 enum end_reason { END_EXITED, END_TIMEOUT, END_KILLED, END_FAILED, END_LIMIT };
 enum limit_kind { LIMIT_NONE, LIMIT_MEMORY, LIMIT_PROCESSES, LIMIT_DISK };
 
-/* The result of a command, as the exit record states it. */
+/* The result of a command, as stored in its exit record. */
 struct exit_record {
 	enum end_reason reason;
 	pid_t pid;
@@ -24,33 +24,34 @@ struct exit_record {
 	int64_t user_us, system_us;
 	int64_t max_rss_kib;
 	uint64_t read_bytes, write_bytes;
-	uint64_t disk_bytes;             /* of write_bytes, the part that went to files */
-	uint64_t tree_peak, tree_cpu_us; /* of the whole tree, counted by the kernel; 0: unknown */
-	enum limit_kind limit;           /* the first one that was exceeded */
+	uint64_t disk_bytes;             /* the part of write_bytes that was written to files */
+	uint64_t tree_peak, tree_cpu_us; /* usage of the whole tree as counted by the kernel, or 0 if unknown */
+	enum limit_kind limit;           /* the first limit that was exceeded */
 	uint64_t limit_value, limit_peak;
 	bool unenforced_memory, unenforced_cpu, unenforced_tasks; /* limits that the kernel does not enforce here */
-	unsigned leftover;
-	unsupported_t unsupported; /* features that the sandbox lacks */
-	bool final;                /* no process of the tree is left */
+	unsigned leftover;         /* processes that were running after the main process had exited */
+	unsupported_t unsupported; /* sandbox features that were not available */
+	bool final;                /* no further record follows */
 };
 
 #define EXIT_RECORD_MAX 2048
 
-/* Formats the record as one line of JSON with a newline and EVENT as its "ev". Returns the length. */
+/* Formats the record as a line of JSON whose "ev" is EVENT. Returns the length including the newline. */
 size_t exit_record_format(const struct exit_record *record, const char *event, const struct stream_file *streams,
 			  unsigned count, char text[EXIT_RECORD_MAX]);
 
-/* Reserves disk space for the record before the disk can fill up. */
+/* Creates a temporary file with disk space for the record, so that it can be written even if the disk fills up. Returns
+ * a descriptor, or -1 with errno. */
 int exit_record_reserve(int dirfd);
 
-/* Writes TEXT and renames the file, so that a reader sees a complete record or none (invariant 4). 0, or -1 with
- * errno. */
+/* Writes TEXT to the reserved file and renames it, so that a reader sees a complete record or none (invariant 4).
+ * Returns 0, or -1 with errno. */
 int exit_record_write(int dirfd, int reserved, const char *text, size_t length, bool flush);
 
-/* Adds the I/O of PID, a zombie child, and of the children it waited for. */
+/* Adds the I/O of PID, a zombie child, and of the children that it has reaped. */
 void exit_record_add_io(struct exit_record *record, pid_t pid);
 
-/* Bytes that PID and the children it waited for have written to files. */
+/* Returns the number of bytes that PID and the children that it has reaped have written to files. */
 uint64_t exit_record_disk_bytes(pid_t pid);
 
 #endif

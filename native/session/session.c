@@ -23,12 +23,12 @@ static void serve_signals(struct session *session, struct keeper_env *env)
 {
 	struct signalfd_siginfo info;
 	while (read(env->signals, &info, sizeof info) == sizeof info) {
-		if (info.ssi_signo == SIGTERM) { /* a `kill` of the keeper is meant for its command */
+		if (info.ssi_signo == SIGTERM) { /* terminating the keeper terminates its command */
 			if (session->main_alive && session->record.reason == END_EXITED)
 				session->record.reason = END_KILLED;
 			session_terminate_tree(session, SIGTERM, session->grace_us);
 		} else if (info.ssi_signo == SIGHUP && *env->listener >= 0) {
-			close(*env->listener); /* the zygote has exited: callers must notice and start another */
+			close(*env->listener); /* the zygote has exited, so clients must start another one */
 			*env->listener = -1;
 		}
 	}
@@ -49,7 +49,7 @@ static void accept_client(struct session *session)
 		control_send_hello(&session->clients[i], session->id);
 		return;
 	}
-	log_warn("session", "session %s: rejected a client: %u are connected", session->id, SESSION_CLIENTS);
+	log_warn("session", "session %s: rejected a client: %u clients are connected", session->id, SESSION_CLIENTS);
 	close(fd);
 }
 
@@ -91,8 +91,8 @@ static void loop(struct session *session, struct keeper_env *env)
 		int streams[2] = {poll_add(&poll_set, session->capture.pipes[0], POLLIN, NULL),
 				  poll_add(&poll_set, session->capture.pipes[1], POLLIN, NULL)};
 		int listener = poll_add(&poll_set, session->listener, POLLIN, NULL);
-		/* Without queued input only POLLERR matters: the command has closed its stdin. A terminal is never
-		 * closed. */
+		/* Without queued input, stdin is polled only for POLLERR, which reports that the command has closed it.
+		 * A terminal is never closed. */
 		bool stdin_queued = session->stdin_pump.queued > 0;
 		int stdin_index =
 			session->stdin_pump.terminal && !stdin_queued
@@ -140,7 +140,7 @@ static void loop(struct session *session, struct keeper_env *env)
 
 static const char *claim_directory(struct session *session, const struct keeper_env *env)
 {
-	/* Creating the directory claims the id, so that no id ever runs twice (invariant 4). */
+	/* Creating the directory claims the id, so that no id is run twice (invariant 4). */
 	if (mkdirat(env->sessions_fd, session->id, 0700) < 0)
 		return "claim";
 	session->dirfd = openat(env->sessions_fd, session->id, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -157,7 +157,7 @@ static void log_unsupported(unsupported_t unsupported)
 {
 	for (unsigned feature = 0; feature < UNSUPPORTED_COUNT; feature++)
 		if ((unsupported & UNSUPPORTED_BIT(feature)) && log_first(LOG_UNSUPPORTED + feature))
-			log_warn("sandbox", "a feature is not supported here and left out: %s",
+			log_warn("sandbox", "feature not supported on this machine: %s",
 				 unsupported_name(feature));
 }
 
@@ -193,7 +193,7 @@ static const char *start_command(struct session *session, const struct keeper_en
 	return session->record.pid < 0 ? failure->step : NULL;
 }
 
-/* Whether a step fails because of the request, such as a missing program, and not because of the machine. */
+/* Reports whether a step fails because of the request, such as a missing program, and not because of the machine. */
 static bool is_callers_mistake(const char *step)
 {
 	static const char *const steps[] = {"execve", "chdir", "scope", "log", "scope-log"};
@@ -206,7 +206,7 @@ static bool is_callers_mistake(const char *step)
 static void report_launch_failure(struct session *session, const struct launch_failure *failure)
 {
 	log_line(is_callers_mistake(failure->step) ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARN, "session",
-		 "session %s: cannot start its command: %s: %s", session->id, failure->step, strerror(failure->error));
+		 "session %s: cannot start the command: %s: %s", session->id, failure->step, strerror(failure->error));
 	session->record.reason = END_FAILED;
 	session->record.failed_step = failure->step;
 	session->record.failed_error = failure->error;
@@ -272,7 +272,7 @@ void session_run(struct session *session, struct keeper_env *env, struct channel
 			session->deadline_at = session->record.started_us + request->timeout_ms * MS;
 		limit_monitor_start(&session->limits, session->record.started_us);
 		if (origin->in_used > 0)
-			control_serve(session, origin); /* sent right after the request: poll would not report it */
+			control_serve(session, origin); /* already buffered, so poll would not report it */
 		loop(session, env);
 	}
 	close_session(session);

@@ -13,61 +13,61 @@
 #include "sandbox/sandbox.h"
 #include "session/exit_record.h"
 
-#define SESSION_CLIENTS 64 /* every open gateway has one per running session */
+#define SESSION_CLIENTS 64 /* each open gateway has one connection per running session */
 
-/* One command, from its request to the end of its last descendant. A keeper has one at a time. */
+/* One command, from its request until its last descendant has exited. A keeper has one session at a time. */
 struct session {
 	char id[72];
 	uint32_t flags;
 	int64_t grace_us;
 	int dirfd;
-	int listener;           /* sessions/<id>/ctl: any gateway can connect here */
-	int reserved;           /* descriptor of the reserved exit record */
+	int listener;           /* socket sessions/<id>/ctl, to which any gateway can connect */
+	int reserved;           /* file reserved for the exit record */
 	struct channel *origin; /* the connection that sent the request */
 	struct channel clients[SESSION_CLIENTS];
-	unsigned clients_used; /* later entries were never open and are skipped */
+	unsigned clients_used; /* number of leading entries that have ever been open */
 	struct terminal terminal;
 	struct capture capture;
 	struct stdin_pump stdin_pump;
 	struct exit_record record;
 	struct limit_monitor limits;
 	struct sandbox sandbox;
-	struct pid_namespace *pid_ns; /* NULL: none, or it has ended */
+	struct pid_namespace *pid_ns; /* NULL if the command has no pid namespace, or it has ended */
 	bool main_alive, has_children, announced, reported;
 	int64_t announce_at, deadline_at, kill_at, give_up_at, next_kill_pass_at;
 	int64_t leftover_term_at;
-	int64_t output_event_at; /* when watchers may be notified; NEVER: no new output */
+	int64_t output_event_at; /* when watchers are notified of new output, or NEVER */
 	int64_t last_output_event_at;
 	uint64_t output_bytes_seen;
-	unsigned immediate_replies; /* replies that will not be deferred */
-	bool expects_echo;          /* after input to a terminal: the next output is sent at once, with its bytes */
-	bool echo_pending;          /* that output has arrived */
-	int64_t reply_at;           /* when deferred replies are sent without an echo */
+	unsigned immediate_replies; /* number of replies that will not be deferred */
+	bool expects_echo;          /* after terminal input: the next output is sent at once, with its bytes */
+	bool echo_pending;          /* the expected output has arrived */
+	int64_t reply_at;           /* when deferred replies are sent even without an echo */
 };
 
-/* What a keeper passes to its sessions. */
+/* The resources of a keeper that its sessions use. */
 struct keeper_env {
 	int sessions_fd;
 	const struct cgroup_host *cgroups;
-	int signals;   /* SIGCHLD, SIGTERM, SIGHUP (the zygote has exited) */
-	int *listener; /* shared with the other keepers; closed when the zygote has exited */
+	int signals;   /* signalfd for SIGCHLD, SIGTERM and SIGHUP (the zygote has exited) */
+	int *listener; /* shared with the other keepers; closed and set to -1 when the zygote has exited */
 };
 
-/* Runs REQUEST to its end, whether or not the connection lasts. */
+/* Runs the command of REQUEST until it has ended, even if the connection is closed. */
 void session_run(struct session *session, struct keeper_env *env, struct channel *origin, struct request *request);
 
 /* ---- shutdown.c: ending a command and its process tree ---- */
 
-/* Sends SIGNAL to the tree now and SIGKILL after GRACE_US (negative: never). */
+/* Sends SIGNAL to the tree now, and SIGKILL after GRACE_US. A negative GRACE_US disables SIGKILL. */
 void session_terminate_tree(struct session *session, int signal, int64_t grace_us);
 
-/* Waits for all exited children and adds up their usage. */
+/* Reaps all exited children and adds their resource usage to the record. */
 void session_reap(struct session *session);
 
 void session_fire_timers(struct session *session, int64_t now);
 int64_t session_next_timer(const struct session *session);
 
-/* Reports the exit once the command has ended. True: nothing is left to wait for. */
+/* Reports the exit if the command has ended. Returns true when no process is left to wait for. */
 bool session_try_finish(struct session *session, int64_t now);
 
 /* ---- events.c: messages to gateways ---- */
@@ -77,21 +77,21 @@ void session_send_started(struct session *session);
 /* Writes the exit record, then notifies all connections. */
 void session_report_exit(struct session *session);
 
-/* Defers the reply to a key press until its echo arrives, for a short time, and only while key presses cause output.
- * CHANNEL must be a watcher. */
+/* Defers the reply to a key press for a short time until its echo arrives. Replies are sent at once while key presses
+ * cause no output. CHANNEL must be a watcher. */
 void session_defer_reply(struct session *session, struct channel *channel, const char *text, size_t length);
 
-/* Sends replies that waited in vain. */
+/* Sends deferred replies for which no echo has arrived in time. */
 void session_flush_replies(struct session *session);
 
-/* Watchers are notified and the timeline is written after a short delay, for many reads at once; without delay for an
- * echo. */
+/* Schedules the event for new output. Watchers are notified and the timeline is written after a short delay, which
+ * combines many reads, but without delay for an echo. */
 void session_note_output(struct session *session, int64_t now);
 void session_send_output_event(struct session *session, int64_t now);
 
 /* ---- control.c: frames from gateways ---- */
 
-/* Handles the frames that have arrived on CHANNEL after the request: signals, input, deadlines. */
+/* Handles frames that have arrived on CHANNEL after the request, such as signals, input and deadlines. */
 void control_serve(struct session *session, struct channel *channel);
 
 /* Sends the keeper's first message on a new connection. */

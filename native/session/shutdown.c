@@ -10,12 +10,12 @@
 #include "session/session.h"
 
 #define MS 1000
-/* After the main process of a foreground command has exited, its descendants may end by themselves for this long. Then
- * they get SIGTERM, and later SIGKILL. The reply is sent after GIVE_UP_AFTER at the latest. */
+/* After the main process of a foreground command has exited, its descendants have LEFTOVER_TERM to exit on their own.
+ * Then they get SIGTERM, and after LEFTOVER_KILL SIGKILL. The exit is reported at most GIVE_UP_AFTER later. */
 #define LEFTOVER_TERM (200 * MS)
 #define LEFTOVER_KILL (1000 * MS)
 #define GIVE_UP_AFTER (600 * MS)
-/* A tree that is ended on purpose may take longer on a busy machine; the reply then states that nothing is left. */
+/* A tree that is killed on request may take longer on a busy machine, so that the exit can be reported as final. */
 #define GIVE_UP_AFTER_KILL (5000 * MS)
 #define KILL_PASS_INTERVAL (10 * MS)
 #define MAX_FORK_BOMB_ROUNDS 200
@@ -28,7 +28,7 @@ void session_terminate_tree(struct session *session, int signal, int64_t grace_u
 		return;
 	}
 	process_tree_signal(signal);
-	/* An interactive shell ignores SIGTERM, but not the hang-up of its terminal. */
+	/* An interactive shell ignores SIGTERM, but not SIGHUP. */
 	if (signal == SIGTERM && session->terminal.master >= 0)
 		process_tree_signal(SIGHUP);
 	if (grace_us > 0 && (session->kill_at == NEVER || now + grace_us < session->kill_at))
@@ -37,14 +37,14 @@ void session_terminate_tree(struct session *session, int signal, int64_t grace_u
 
 static void kill_over_limit(struct session *session)
 {
-	log_info("shutdown", "session %s: its command exceeded a limit and is killed", session->id);
+	log_info("shutdown", "session %s: killing the command, which exceeded a limit", session->id);
 	session->limits.check_at = NEVER;
 	limit_monitor_raise_priority(&session->limits);
 	if (session->main_alive) {
 		if (session->record.reason == END_EXITED)
 			session->record.reason = END_LIMIT;
-		/* The process group first: the kernel kills it atomically, and most fork bombs are one group. The
-		 * process has not been waited for, so its pid is still its own. */
+		/* Kill the process group first: the kernel does this atomically, and most fork bombs are a single
+		 * group. The process has not been reaped, so its pid cannot have been reused. */
 		kill(-session->record.pid, SIGKILL);
 	}
 	session_terminate_tree(session, SIGKILL, 0);
@@ -55,22 +55,24 @@ static bool is_foreground(const struct session *session)
 	return !(session->flags & RUN_BACKGROUND);
 }
 
+/* Reports whether a client waits for the result of a command that has exited on its own. */
 static bool answers_soon(const struct session *session)
 {
 	return is_foreground(session) && session->record.reason == END_EXITED;
 }
 
-/* Runs until nothing is left: a child forked during one pass is found by the next. */
+/* Sends SIGKILL to the whole tree and schedules the next pass, which finds children that were forked during this one.
+ * */
 static void kill_pass(struct session *session, int64_t now)
 {
-	/* A fork bomb grows faster than its tree can be walked, so its top level is killed again and again. */
+	/* A fork bomb grows faster than its tree can be walked, so its top level is killed repeatedly. */
 	for (int round = 0; session->record.limit == LIMIT_PROCESSES && round < MAX_FORK_BOMB_ROUNDS; round++) {
 		process_tree_kill_children();
 		session_reap(session);
 		if (!session->has_children)
 			break;
 	}
-	if (session->pid_ns) /* the kernel kills everything in the namespace with its init */
+	if (session->pid_ns) /* the kernel kills all processes of a pid namespace with its init */
 		kill(session->pid_ns->init, SIGKILL);
 	process_tree_signal(SIGKILL);
 	session->next_kill_pass_at = now + KILL_PASS_INTERVAL;
@@ -84,7 +86,7 @@ static void on_main_exit(struct session *session, int status)
 	session->record.wait_status = status;
 	session->record.ended_us = monotonic_us();
 	session->record.ended_unix_us = unix_us();
-	/* The kernel may have killed it for its limit between two checks. A command that succeeded did so within it. */
+	/* The kernel may have enforced a limit between two checks. A command that exited with 0 is still a success. */
 	if (limit_monitor_check_cgroup(&session->limits, &session->record)) {
 		if (session->record.reason == END_EXITED && !(WIFEXITED(status) && WEXITSTATUS(status) == 0))
 			session->record.reason = END_LIMIT;
@@ -104,7 +106,7 @@ void session_reap(struct session *session)
 	siginfo_t seen;
 	for (;;) {
 		seen.si_pid = 0;
-		/* Inspected before it is reaped: a zombie still has its /proc/PID/io. */
+		/* WNOWAIT leaves the child a zombie, whose /proc/PID/io can still be read. */
 		if (waitid(P_ALL, 0, &seen, WEXITED | WNOHANG | WNOWAIT) < 0) {
 			if (errno == EINTR)
 				continue;
@@ -117,7 +119,7 @@ void session_reap(struct session *session)
 			return;
 		}
 		if (ns_init_pids_contains(seen.si_pid) &&
-		    !is_ns_init(session, seen.si_pid)) { /* of an earlier command */
+		    !is_ns_init(session, seen.si_pid)) { /* the init of an earlier command */
 			waitpid(seen.si_pid, NULL, 0);
 			ns_init_pids_remove(seen.si_pid);
 			continue;
@@ -130,7 +132,7 @@ void session_reap(struct session *session)
 		struct exit_record *record = &session->record;
 		record->user_us += (int64_t)usage.ru_utime.tv_sec * 1000000 + usage.ru_utime.tv_usec;
 		record->system_us += (int64_t)usage.ru_stime.tv_sec * 1000000 + usage.ru_stime.tv_usec;
-		/* In blocks of 512 bytes on any disk. An unprivileged keeper cannot read /proc/PID/io of a zombie. */
+		/* ru_oublock counts blocks of 512 bytes. /proc/PID/io of a zombie requires privileges. */
 		record->disk_bytes += (uint64_t)usage.ru_oublock * 512;
 		if (usage.ru_maxrss > record->max_rss_kib)
 			record->max_rss_kib = usage.ru_maxrss;
@@ -142,7 +144,7 @@ void session_reap(struct session *session)
 			on_main_exit(session, status);
 		else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && record->limit == LIMIT_NONE &&
 			 limit_monitor_check_cgroup(&session->limits, record))
-			kill_over_limit(session); /* the kernel killed an orphan first */
+			kill_over_limit(session); /* the kernel has killed an orphan for exceeding a limit */
 	}
 }
 
@@ -159,7 +161,7 @@ void session_fire_timers(struct session *session, int64_t now)
 		session_send_started(session);
 	if (now >= session->deadline_at) {
 		session->deadline_at = NEVER;
-		session_reap(session); /* a command that ended in time did not time out, however late this runs */
+		session_reap(session); /* a command that has exited in the meantime did not time out */
 		if (session->main_alive && session->record.reason == END_EXITED)
 			session->record.reason = END_TIMEOUT;
 		session_terminate_tree(session, SIGTERM, session->grace_us);
@@ -195,9 +197,9 @@ bool session_try_finish(struct session *session, int64_t now)
 {
 	if (session->main_alive) {
 		if (now >= session->give_up_at) {
-			log_warn("shutdown", "session %s: process %d is alive after SIGKILL", session->id,
+			log_warn("shutdown", "session %s: process %d is still alive after SIGKILL", session->id,
 				 (int)session->record.pid);
-			session->give_up_at = NEVER; /* stuck in the kernel: there is nothing to report yet */
+			session->give_up_at = NEVER; /* it is stuck in the kernel and has not exited, so wait for it */
 		}
 		return false;
 	}
@@ -211,8 +213,8 @@ bool session_try_finish(struct session *session, int64_t now)
 		}
 		session->give_up_at = NEVER;
 		if (session->has_children) {
-			log_warn("shutdown", "session %s: some of its processes are alive after SIGKILL", session->id);
-			channel_close(session->origin); /* no further command before the last process has ended */
+			log_warn("shutdown", "session %s: some processes are still alive after SIGKILL", session->id);
+			channel_close(session->origin); /* no further command until the last process has exited */
 		}
 		return !session->has_children;
 	}
@@ -224,7 +226,7 @@ bool session_try_finish(struct session *session, int64_t now)
 	} else {
 		session->record.leftover = process_tree_count();
 		capture_drain(&session->capture, session->dirfd);
-		session_report_exit(session); /* the remaining processes stay under this keeper */
+		session_report_exit(session); /* the remaining processes keep running under this keeper */
 	}
 	return false;
 }

@@ -9,7 +9,7 @@
 
 #include "io/open_beneath.h"
 
-/* Numbers and flags from linux/mount.h, where older systems lack them. */
+/* System call numbers and flags from linux/mount.h, which older systems lack. */
 #define OPEN_TREE 428
 #define MOVE_MOUNT 429
 #define FSOPEN 430

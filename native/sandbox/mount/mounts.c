@@ -20,7 +20,7 @@ static const char *const links[][2] = {{"/proc/self/fd", "fd"},
 				       {"/proc/self/fd/2", "stderr"},
 				       {"pts/ptmx", "ptmx"}};
 
-/* Binds the host's device node: new ones cannot be created in a user namespace. */
+/* Binds a device node of the host, because device nodes cannot be created in a user namespace. */
 static int bind_node(int from, int to, const char *name)
 {
 	int node = openat(from, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -53,7 +53,7 @@ static int mount_dev(void)
 	static const char *const options[] = {"mode", "0755", "size", "64k", "nr_inodes", "64", NULL};
 	int host = open("/dev", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	int fs = host < 0 ? -1 : mount_create_fs("tmpfs", options, MOUNT_NO_SETUID);
-	/* Attached first: nothing can be mounted on a detached mount. */
+	/* Attach it first, because nothing can be mounted on a detached mount. */
 	if (fs < 0 || mount_attach(fs, host) < 0)
 		return close_keep_errno(fs, close_keep_errno(host, -1));
 	int failed = mkdirat(fs, "shm", 01777) < 0 || mkdirat(fs, "pts", 0755) < 0 ? -1 : 0;
@@ -62,7 +62,7 @@ static int mount_dev(void)
 	for (unsigned i = 0; !failed && i < sizeof links / sizeof *links; i++)
 		failed = symlinkat(links[i][0], fs, links[i][1]);
 	if (!failed)
-		failed = mount_set_attributes(fs, MOUNT_READ_ONLY, false); /* devices stay writable */
+		failed = mount_set_attributes(fs, MOUNT_READ_ONLY, false); /* device nodes stay writable */
 	return close_keep_errno(host, close_keep_errno(fs, failed));
 }
 
@@ -74,7 +74,7 @@ static int mount_dev(void)
 #define SHARED_MEMORY "/dev/shm"
 #define MOUNT_ROOT 0x2000u /* STATX_ATTR_MOUNT_ROOT */
 
-/* A clone of a writable path, made before the tree becomes read-only. */
+/* A clone of the mount of a writable path, created before the tree becomes read-only. */
 struct writable_mount {
 	const char *path;
 	int clone;
@@ -85,8 +85,8 @@ struct view {
 	const struct sandbox_spec *spec;
 	struct writable_mount writable[MAX_WRITABLE];
 	size_t count;
-	int tmp_dir;         /* a clone for /dev/shm; -1: none */
-	int tmp_dir_for_tmp; /* another, for /tmp */
+	int tmp_dir;         /* clone of the temporary directory for /dev/shm, or -1 */
+	int tmp_dir_for_tmp; /* clone of the temporary directory for /tmp, or -1 */
 };
 
 int mounts_make_private(void)
@@ -97,7 +97,8 @@ int mounts_make_private(void)
 
 /* ---- writable paths ---- */
 
-/* Disables set-user-ID programs, and devices except below /dev. */
+/* Clones the mount of PATH and stores the file mode in MODE. The clone disables set-user-ID programs, and devices
+ * except below /dev. */
 static int clone_path(const char *path, mode_t *mode)
 {
 	struct stat status = {0};
@@ -150,12 +151,12 @@ static int clone_all_writable(struct view *view)
 		if (view->tmp_dir < 0 || (spec->isolated && view->tmp_dir_for_tmp < 0))
 			return -1;
 	}
-	/* Parents first, or they would hide their children. */
+	/* Parents come first, otherwise they would hide their children. */
 	qsort(view->writable, view->count, sizeof *view->writable, by_length);
 	return 0;
 }
 
-/* Creates PATH, a directory or a file, in its existing parent. */
+/* Creates PATH, a directory or a file, in its parent, which must exist. */
 static int make_mount_point(char *path, bool file)
 {
 	char *name = strrchr(path, '/');
@@ -199,11 +200,11 @@ static int attach_writable(struct view *view)
 		if (in_private_tmp && strcmp(each->path, PRIVATE_TMP) != 0 &&
 		    make_mount_path(each->path, each->mode) < 0)
 			return -1;
-		/* Removed in the meantime: there is nothing to write to. */
+		/* A path that was removed in the meantime is skipped. */
 		if (mount_attach_at(each->clone, each->path) < 0 && errno != ENOENT)
 			return -1;
 	}
-	/* Its own shared memory: that of other sessions is not writable. */
+	/* The command has its own /dev/shm, so that the shared memory of other sessions is not writable. */
 	if (view->tmp_dir >= 0 && mount_attach_at(view->tmp_dir, SHARED_MEMORY) < 0 && !mount_is_missing(errno))
 		return -1;
 	return 0;
@@ -225,8 +226,9 @@ static int bind_over_itself_once(const char *path, uint64_t flags)
 	return close_keep_errno(clone, close_keep_errno(target, result));
 }
 
-/* Programs replace files such as git's configuration by rename: the file may disappear before it is bound, and its
- * successor must be protected. The other program may be suspended in the middle of that, so later attempts pause. */
+/* Binds PATH over itself with FLAGS. Programs replace files such as git's configuration by rename, so the file may
+ * disappear before it is bound, and its successor must be protected. The other program may be suspended in between, so
+ * later attempts pause. */
 static int bind_over_itself(const char *path, uint64_t flags)
 {
 	int result = -1;
@@ -247,8 +249,8 @@ static bool is_mount_point(const char *path)
 	       (status.stx_attributes & MOUNT_ROOT);
 }
 
-/* A parent of a protected path could be renamed together with it, and another directory put in its place. A mount point
- * cannot be renamed. */
+/* Makes all parents of PATH below TOP mount points, which cannot be renamed. Otherwise a command could rename a parent
+ * of a protected path and put another directory in its place. */
 static int pin_parents(const char *path, const char *top)
 {
 	char folder[PATH_MAX];
@@ -281,7 +283,7 @@ static int protect_read_only_paths(struct view *view)
 	const struct sandbox_spec *spec = view->spec;
 	for_each_string (path, &spec->read_only) {
 		const char *top = writable_parent(spec, path);
-		if (!top) /* read-only like everything else */
+		if (!top) /* outside the writable paths, so already read-only */
 			continue;
 		if (pin_parents(path, top) < 0 || bind_over_itself(path, MOUNT_READ_ONLY) < 0)
 			return -1;
@@ -297,18 +299,18 @@ int mounts_set_up(const struct sandbox_spec *spec, unsupported_t *unsupported)
 	/* 1. Clone the writable paths while they are writable. */
 	if (root < 0 || clone_all_writable(&view) < 0)
 		return -1;
-	/* 2. Make everything else read-only: Landlock does not protect modes, owners and times. */
+	/* 2. Make everything else read-only, because Landlock does not protect modes, owners and times. */
 	if (mount_set_attributes(root, MOUNT_READ_ONLY | MOUNT_NO_SETUID, false) < 0)
 		return -1;
-	/* 3. Mount its own /tmp and /dev. */
+	/* 3. Mount private /tmp and /dev directories. */
 	if (spec->isolated && view.tmp_dir_for_tmp >= 0 && mount_attach_at(view.tmp_dir_for_tmp, PRIVATE_TMP) < 0)
 		return -1;
 	if ((spec->isolated && mount_dev() < 0) || mount_devpts() < 0)
 		return -1;
-	/* 4. Attach the writable paths, and protect paths in them. */
+	/* 4. Attach the writable paths, and make the protected paths in them read-only. */
 	if (attach_writable(&view) < 0 || protect_read_only_paths(&view) < 0)
 		return -1;
-	/* 5. Mask last, so that nothing is mounted over a mask. */
+	/* 5. Mask denied paths last, so that nothing is mounted over a mask. */
 	return path_masks_apply(spec, unsupported);
 }
 

@@ -18,8 +18,8 @@ struct path_masks {
 	size_t count;
 };
 
-/* Creates the mounts that mask denied paths: an empty directory or file without permissions. Only attached mounts can
- * be cloned, so their file system is attached over /proc for that time. */
+/* Creates the mounts that mask denied paths: empty directories and files without permissions. Only attached mounts can
+ * be cloned, so their file system is temporarily attached over /proc. */
 static int create_masks(struct path_masks *masks, size_t folders, size_t files)
 {
 	static const char *const options[] = {"mode", "0", "size", "4k", "nr_inodes", "4", NULL};
@@ -27,7 +27,7 @@ static int create_masks(struct path_masks *masks, size_t folders, size_t files)
 	int file = fs < 0 ? -1 : openat(fs, "nothing", O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0);
 	if (file < 0)
 		return close_keep_errno(fs, -1);
-	close(file); /* an open writable file would keep the mount from becoming read-only */
+	close(file); /* an open writable file would prevent the mount from becoming read-only */
 	if (mkdirat(fs, "empty", 0) < 0 || mount_set_attributes(fs, MOUNT_READ_ONLY, false) < 0 ||
 	    mount_attach_at(fs, SCRATCH) < 0)
 		return close_keep_errno(fs, -1);
@@ -43,7 +43,7 @@ static int create_masks(struct path_masks *masks, size_t folders, size_t files)
 	return close_keep_errno(sources[0], close_keep_errno(sources[1], close_keep_errno(fs, failed)));
 }
 
-/* Whether masking FOLDER would hide a writable path. Landlock denies the rest of it. */
+/* Reports whether masking FOLDER would hide a writable path. In this case Landlock denies the rest of FOLDER. */
 static bool contains_writable(const struct sandbox_spec *spec, const char *folder)
 {
 	if (spec->tmp_dir && path_within(spec->tmp_dir, folder))
@@ -62,7 +62,8 @@ static bool is_writable(const struct sandbox_spec *spec, const char *path)
 	return false;
 }
 
-/* Opens the PATHS that exist: directories, or everything else. COUNT is the number of targets so far. */
+/* Opens the existing PATHS and appends them to TARGETS: directories if FOLDERS, otherwise all others. COUNT is the
+ * number of targets. */
 static int open_targets(struct path_masks *masks, const struct string_list *paths, bool folders,
 			int targets[MAX_MASKED], size_t *count)
 {
