@@ -88,7 +88,7 @@ export interface ApprovalRequest {
   intent: ShownText | null;
   /** The files that the approval is bound to. If one changes, the approval cannot be used. */
   covers: CoveredFile[];
-  /** What has changed since an earlier approval of the same command that was not used. Usually empty. */
+  /** The changes since an earlier approval of the same command that was not used. Usually empty. */
   changed: string[];
   /** Whether the decision can be `always`, and which commands would then be granted. */
   always: Grantable;

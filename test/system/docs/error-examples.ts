@@ -84,7 +84,7 @@ async function failed(request: RunRequest, options?: GatewayOptions): Promise<Fa
   return error ?? assert.fail("the command was started");
 }
 
-/** Runs a command whose approval nobody decides, and returns its approval request. */
+/** Runs a command that requires approval, and returns its approval request. */
 async function pendingApproval(command: string, options: GatewayOptions = {}) {
   const runner = await fixture.open({ approve: async () => null, ...options });
   const { approvalId, error } = await runner.run({ command, ask: "always" }, { approvalTimeoutMs: 0 });
