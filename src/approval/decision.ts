@@ -73,7 +73,7 @@ export function assertDecision({ decision, who, channel, reason, grant }: Approv
     throw invalid("`grant.expiresMs` must be a positive integer");
   }
   if (!PERSON_CHANNELS.includes(channel)) {
-    throw selfApproval(`people do not decide through the channel ${shownLine(String(channel))}`);
+    throw selfApproval(`the channel ${shownLine(String(channel))} is not for decisions by people`);
   }
   if (who === "" || who.startsWith("agent:")) throw selfApproval("the decision was made by an agent");
 }
@@ -96,5 +96,6 @@ export function assertMayDecide(approval: Approval, { decision, who, channel, gr
 function assertGrantable({ always }: ApprovalRequest, grant: ApprovalDecision["grant"]): void {
   if (!always.ok) throw notGrantable(always.why);
   const patterns = grant?.args !== undefined && grant.args !== "exact";
-  if (patterns && always.commands.length > 1) throw notGrantable("it runs several commands, and patterns apply to one");
+  if (patterns && always.commands.length > 1)
+    throw notGrantable("patterns apply to a single command, and this one runs several");
 }

@@ -29,7 +29,7 @@ export const CATALOG: Record<string, Record<string, Entry>> = {
       load: async () => (await import("./commands/session/logs.ts")).logs,
     },
     wait: {
-      summary: "Wait for sessions to end, and exit with their exit code",
+      summary: "Wait for sessions to end, and exit with the last exit code",
       load: async () => (await import("./commands/session/wait.ts")).wait,
     },
     kill: {
@@ -75,7 +75,7 @@ export const CATALOG: Record<string, Record<string, Entry>> = {
       load: async () => (await import("./commands/approval/approvals.ts")).approvals,
     },
     approve: {
-      summary: "Approve a command, once or permanently",
+      summary: "Approve a command once, or create a standing grant for it",
       load: async () => (await import("./commands/approval/approve.ts")).approve,
     },
     deny: {

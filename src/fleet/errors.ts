@@ -21,7 +21,7 @@ export function fleetKeyUnusable(file: string, why: string): ErrorText {
   return [
     `The signing key \`${file}\` cannot be used (${why}).`,
     [
-      { action: "fix_state", hint: "Make the file readable for the user who runs the gateway." },
+      { action: "fix_state", hint: "Make the file readable by the user who runs the gateway." },
       {
         action: "new_key",
         hint: "Or remove the file. A new key is created, which the operator of each worker must trust again.",
@@ -140,7 +140,7 @@ const FAULTS: Record<AttestationFault, string> = {
   "other-session": "The attestation belongs to another session.",
   "other-request": "The attestation belongs to another request.",
   expired: "The attestation has expired.",
-  ahead: "The attestation was issued in the future, so the clocks of gateway and worker differ.",
+  ahead: "The attestation is dated in the future, so the clocks of the gateway and the worker differ.",
 };
 
 const CHANGED_IN_TRANSIT: Recovery = {
@@ -227,7 +227,7 @@ export function hostSilent(host: string, timeoutMs: number | null): ErrorText {
     `The worker on \`${host}\` did not respond${timeoutMs === null ? "" : ` within ${timeoutMs / 1000} s`}.`,
     [
       { action: "retry", hint: "Try again. A worker that is restarted recovers its sessions." },
-      { action: "list_nodes", hint: "Check whether it is running with `sallyport nodes`." },
+      { action: "list_nodes", hint: "Run `sallyport nodes` to check whether it is running." },
     ],
   ];
 }
@@ -310,7 +310,7 @@ export function versionMismatch(host: string, theirs: number, ours: number): Err
       { action: "upgrade", hint: `Upgrade ${older}, which is the older of the two.` },
       {
         action: "choose_host",
-        hint: "Or run it on a host with a compatible version (`host`). `sallyport nodes` lists versions.",
+        hint: "Or run the command on a host with a compatible version (`host`). `sallyport nodes` lists versions.",
       },
     ],
   ];
@@ -341,7 +341,7 @@ export function claimTimedOut(seconds: number): ErrorText {
 export function publishFailed(why: string): ErrorText {
   return [
     `The fleet's NATS servers did not accept the job (${why}). The command did not run.`,
-    [{ action: "retry", hint: "Try again. Check whether the fleet can be reached with `sallyport nodes`." }],
+    [{ action: "retry", hint: "Try again. Run `sallyport nodes` to check whether the fleet can be reached." }],
   ];
 }
 

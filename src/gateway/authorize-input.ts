@@ -87,7 +87,7 @@ async function ask(
   for (;;) {
     const now = currentSettings(context);
     const place = placeOf(now, cwd);
-    const confinement = `that of session ${session.id}, into which this is typed`;
+    const confinement = `the same as that of session ${session.id}, which receives this input`;
     const binding = bindingOf({
       command: text,
       argv: ["sallyport", "write", session.id, text],

@@ -61,7 +61,7 @@ function templateTexts() {
     stderr: "Standard error of a session",
     output: "Output of a session, stdout and stderr in order",
   };
-  const bounds = `\`offset\` and \`limit\` are in bytes (limit at most ${MODEL_BYTES}); without them, the beginning and the end.`;
+  const bounds = `\`offset\` and \`limit\` are in bytes (limit at most ${MODEL_BYTES}). Without them, the beginning and the end of the log are returned.`;
   return {
     screen: { title: "Session screen", description: "Terminal screen of a session that runs on a terminal" },
     session: { title: "Session", description: "Command, status, times and resource usage of a session, as JSON" },

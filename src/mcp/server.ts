@@ -19,11 +19,11 @@ function instructions(workspace: string): string {
   return [
     `Commands run on this machine, in ${shownLine(workspace)} unless you set another working directory.`,
     "Every command is checked against a policy before it runs.",
-    "A blocked or denied command names the rule; do not rewrite the command to get around it.",
+    "If a command is blocked or denied, the result names the rule; do not rewrite the command to get around it.",
     "Some commands require approval by a person.",
     "If a call returns before the person has decided, repeat the same call to keep waiting.",
-    "A command that runs longer than a call continues as a session; the result says how to wait for it.",
-    "Sessions and their output are also resources: sallyport://session/{id} with /output, /stdout and /stderr.",
+    "A command that is still running when the call returns continues as a session; the result says how to wait for it.",
+    "Sessions are also resources: sallyport://session/{id}, and their output at /output, /stdout and /stderr below it.",
   ].join(" ");
 }
 

@@ -12,7 +12,7 @@ function dbosMissing(name: string): ErrorText {
 
 function dbosUrlBad(): ErrorText {
   return [
-    "The file of `callback.dbos.urlFile` must contain the URL of a PostgreSQL database.",
+    "The file in `callback.dbos.urlFile` must contain the URL of a PostgreSQL database.",
     [{ action: "fix_configuration", hint: "Use the form postgresql://user:password@host:5432/app_dbos_sys." }],
   ];
 }

@@ -41,7 +41,7 @@ function pick(env: Readonly<Environment>, names: string[]): Environment {
 }
 
 function stdinOnTerminal(): SallyportError {
-  return new SallyportError("InvalidRequest", "`stdin` cannot be a text when `pty` is true.", [
+  return new SallyportError("InvalidRequest", "`stdin` cannot be text when `pty` is true.", [
     {
       action: "type_it",
       hint: "Omit `stdin`, and send the text with `write` or as keys when the command reads input.",

@@ -109,7 +109,7 @@ function tooFast(agent: string, limit: number, oldest: number | null, now: numbe
     `This agent has reached its limit of ${limit} session start${limit === 1 ? "" : "s"} per minute.`,
     [
       { action: "retry", hint: `Try again in ${seconds} s.` },
-      { action: "optimize", hint: "Combine several commands into one shell text." },
+      { action: "optimize", hint: "Combine several commands into one." },
       { action: "increase_limits", hint: "The operator can raise `limits.startsPerMinute` in sallyport.json." },
     ],
     { limit: "startsPerMinute", value: limit, agent },

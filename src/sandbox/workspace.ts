@@ -52,7 +52,7 @@ export function resolveInWorkspace(scope: Scope, path: string | undefined, what:
     throw outOfScope(what, path, "is a symbolic link whose target does not exist", scope);
   if (real === null) throw notFound(what, path, asked);
   if (scope.keepOut.some((own) => isWithin(real, own))) {
-    throw outOfScope(what, path, "is in a folder that Sallyport keeps for itself", scope);
+    throw outOfScope(what, path, "is in a folder that is reserved for Sallyport", scope);
   }
   return real;
 }
@@ -134,7 +134,7 @@ function missingReason(path: string): string {
     realpathSync.native(path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOTDIR") return "has a file as one of its parent folders";
+    if (code === "ENOTDIR") return "has a parent that is not a folder";
     if (code === "EACCES") return "cannot be entered (permission denied)";
     if (code === "ELOOP") return "is a loop of symbolic links";
   }

@@ -52,9 +52,9 @@ export function notOnTerminal(name: string): SallyportError {
   return new SallyportError("NotOnTerminal", `Session \`${name}\` has no terminal.`, [
     {
       action: "use_pty",
-      hint: "Start it with `pty: true` (`run -t`). If it was, its `warnings` say why no terminal was available.",
+      hint: "Start the command with `pty: true` (`run -t`). If you did, its `warnings` say why no terminal was available.",
     },
-    { action: "write", hint: 'A session on pipes that was started with `stdin: "open"` accepts `write`.' },
+    { action: "write", hint: 'Or start the command with `stdin: "open"` and send input with `write`.' },
   ]);
 }
 

@@ -6,7 +6,7 @@ import { SallyportError } from "../core/error.ts";
 function unusable(folder: string, message: string, hint: string): SallyportError {
   return new SallyportError("StateUnusable", `The state folder \`${folder}\` ${message}.`, [
     { action: "fix_state", hint },
-    { action: "other_state", hint: "Or use another one with `--state DIR` or `SALLYPORT_STATE`." },
+    { action: "other_state", hint: "Or use another state folder with `--state DIR` or `SALLYPORT_STATE`." },
   ]);
 }
 
@@ -42,7 +42,7 @@ export function openStateFolder(path: string): string {
     throw unusable(folder, `cannot be created (${(error as Error).message})`, "Check its path and permissions.");
   }
   const status = lstatSync(real);
-  if (!status.isDirectory()) throw unusable(folder, "is not a folder", "Use the path of a folder.");
+  if (!status.isDirectory()) throw unusable(folder, "is not a folder", "Move the file away.");
   const uid = process.getuid?.();
   if (uid !== undefined && status.uid !== uid) {
     throw unusable(folder, `belongs to another user (uid ${status.uid})`, "Use a separate state folder for each user.");

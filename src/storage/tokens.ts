@@ -18,7 +18,7 @@ function badTokenName(name: string): ErrorText {
 
 function tokenNameTaken(name: string): ErrorText {
   return [
-    `A token named ${quoted(name)} exists or existed.`,
+    `A token named ${quoted(name)} already exists or was revoked.`,
     [{ action: "other_name", hint: "Choose another name. Names are not reused, because audit entries refer to them." }],
   ];
 }

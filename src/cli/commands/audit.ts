@@ -26,7 +26,7 @@ export const audit: Command = {
   actions: {
     tail: "Show the latest entries (default)",
     search: "Show the entries that contain TEXT and match the options",
-    verify: "Verify the hash chain; exit with 1 and report the first altered, removed or inserted entry",
+    verify: "Verify the hash chain; if an entry was altered, removed or inserted, report the first one and exit with 1",
     export: "Print all matching entries as JSON lines",
   },
   options: {
@@ -45,11 +45,11 @@ export const audit: Command = {
     session: "SESSION: Show only entries about this session",
     kind: "KIND: Show only entries of this kind, for example run or exit",
     outcome: "OUTCOME: Show only entries with this outcome, for example blocked",
-    since: "WHEN: Show only entries since a time (2026-11-15T03:00:00Z) or a duration ago (5m)",
-    until: "WHEN: Show only entries before a time or a duration ago",
+    since: "WHEN: Show only entries since a timestamp (2026-11-15T03:00:00Z) or a relative time (5m for 5 minutes ago)",
+    until: "WHEN: Show only entries before a timestamp or a relative time",
     follow: "Continue with new entries",
     before: "SEQ: Show only entries before this sequence number",
-    anchor: "SEQ:HASH: Require this head, printed by an earlier `verify`, to be in the log",
+    anchor: "SEQ:HASH: Require that the log contains this head, which an earlier `verify` printed",
     agent: "NAME: Show only entries about this agent",
     json: "Print one JSON object per entry, with details; for verify, one object",
   },
@@ -65,7 +65,7 @@ export const audit: Command = {
   examples: [
     ["Follow the audit log", "sallyport audit tail -f"],
     ["List the commands blocked in the last day", "sallyport audit search --outcome blocked --since 1d"],
-    ["Search for a text in the entries of one agent", "sallyport audit search 'rm -rf' --agent builder"],
+    ["Search for text in the entries of one agent", "sallyport audit search 'rm -rf' --agent builder"],
     ["Verify the hash chain", "sallyport audit verify"],
     ["Export the last week", "sallyport audit export --since 7d > audit.ndjson"],
   ],
@@ -194,7 +194,7 @@ function timeOf(option: string, text: string, nowMs: number): number {
   const ago = parseDuration(text);
   const time = ago === null ? Date.parse(text) : nowMs - ago;
   if (Number.isNaN(time)) {
-    const expected = "a duration ago such as 5m, or a time such as 2026-11-15T03:00:00Z";
+    const expected = "a relative time such as 5m, or a timestamp such as 2026-11-15T03:00:00Z";
     throw new UsageError(`\`--${option}\` must be ${expected}; received \`${text}\``);
   }
   return time;

@@ -39,10 +39,10 @@ export const work: Command = {
     note: { type: "string" },
   },
   help: {
-    all: "Show items that are done, too",
+    all: "Also show items that are done",
     only: "STATE: Show only items in this state: pending, claimed or done",
     limit: "N: Show at most N items (default: 50)",
-    wait: "DUR: Wait up to this time for an item; 0 waits without a limit (default: do not wait)",
+    wait: "DUR: Wait up to this time for an item; 0 waits indefinitely (default: do not wait)",
     lease: "DUR: Duration of the lease (default: 60s)",
     type: "TYPE: Claim only items of this type; repeatable",
     worker: "NAME: Name of the consumer that holds the lease (default: your user name)",
@@ -69,7 +69,7 @@ export const work: Command = {
     ["Wait for the next item and claim it", "sallyport work claim --wait 0 --json"],
     ["Mark a claimed item as done", "sallyport work ack 17 0b9d9c3e-2f6a-4d0c-9f60-2c8b1f1a7d55"],
     [
-      "Return a claimed item to the queue for five minutes",
+      "Return a claimed item to the queue, to be claimed again in five minutes",
       "sallyport work retry 17 0b9d9c3e-2f6a-4d0c-9f60-2c8b1f1a7d55 --delay 5m --note 'mail server is down'",
     ],
   ],

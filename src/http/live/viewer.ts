@@ -242,7 +242,7 @@ export class Viewer {
   }
 
   #receive(message: ViewerMessage | null): void {
-    if (message === null) this.#socket.close(CLOSE.wrongFrame, "not a message of this protocol");
+    if (message === null) this.#socket.close(CLOSE.wrongFrame, "unknown message");
     else if (message.type === "ack") this.#acknowledge(message.bytes);
     else if (!this.#options.mayType) this.#socket.close(CLOSE.notAllowed, "read-only");
     else if (message.type === "resize") this.#input.resize({ columns: message.columns, rows: message.rows });

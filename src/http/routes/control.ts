@@ -21,10 +21,13 @@ const Input = z
     base64: z.base64().optional().describe("Input as base64, instead of `text`"),
     eof: z.boolean().optional().describe("Close stdin after the input"),
   })
-  .refine(({ text, base64 }) => text === undefined || base64 === undefined, "give `text` or `base64`, not both")
+  .refine(
+    ({ text, base64 }) => text === undefined || base64 === undefined,
+    "must contain either `text` or `base64`, not both",
+  )
   .refine(
     ({ text, base64, eof }) => text !== undefined || base64 !== undefined || eof,
-    "give `text`, `base64` or `eof`",
+    "must contain `text`, `base64` or `eof`",
   );
 
 export const controlOperations: readonly Operation[] = [

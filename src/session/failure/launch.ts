@@ -46,7 +46,7 @@ export function notFound(program: string, place: LookupContext): LaunchFailure {
     recovery.push({ action: "check_path", hint: `Check the path with \`ls -l ${word}\`.` });
   } else {
     recovery.push(
-      { action: "check_path", hint: `Check that it is installed and on PATH with \`command -v ${word}\`.` },
+      { action: "check_path", hint: `Run \`command -v ${word}\` to check that it is installed and on PATH.` },
       { action: "use_full_path", hint: "Use the full path of the executable." },
     );
   }
@@ -139,7 +139,7 @@ function outOfScope(message: string): LaunchFailure {
     type: "PathOutOfScope",
     message,
     recovery: [
-      { action: "check_scope", hint: "Use a path in the workspace that nothing changes while the command starts." },
+      { action: "check_scope", hint: "Use a path in the workspace that does not change while the command starts." },
     ],
   };
 }
@@ -178,13 +178,13 @@ const BY_STEP: Record<string, string> = {
   "sandbox-landlock": "its file access could not be restricted",
   "sandbox-seccomp": "its system calls could not be restricted",
   "sandbox-capabilities": "its capabilities could not be dropped",
-  "sandbox-privileges": "it could not be kept from gaining privileges (no_new_privs)",
+  "sandbox-privileges": "no_new_privs could not be set for it",
   "sandbox-mount": "its mount namespace could not be set up",
   "sandbox-namespace": "its namespaces could not be created",
   "sandbox-user": "it could not switch to the configured user",
   "sandbox-memory": "there was not enough memory for its sandbox",
   "sandbox-require": "this machine does not support the required sandbox",
-  keeper: "no keeper accepted it before its gateway or keeper exited",
+  keeper: "the gateway or the keeper exited before the command was started",
 };
 
 /** Returns the error for a failed step that is unrelated to the program file, such as the fork or the sandbox. */

@@ -98,7 +98,10 @@ function unknownKey(key: string, names: readonly string[]): SallyportError {
 /** Terminals encode characters, not key presses, so most combinations of modifier and character have no encoding. */
 function keyWithoutCode(key: string): SallyportError {
   return new SallyportError("InvalidRequest", `Terminals have no code for the key ${shown(key)}.`, [
-    { action: "drop_modifier", hint: "Send the key without the modifier; programs cannot tell them apart." },
+    {
+      action: "drop_modifier",
+      hint: "Send the key without the modifier. Programs on a terminal cannot tell the two apart.",
+    },
     NAME_KEYS,
   ]);
 }

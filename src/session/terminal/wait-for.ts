@@ -246,8 +246,9 @@ class ConditionWait {
 /** Throws if a condition is invalid. */
 export function assertConditions({ pattern, offset, quietMs, timeoutMs }: WaitConditions): void {
   if (quietMs !== undefined)
-    assertMilliseconds("quietMs", quietMs, "`quietMs` is how long the output must not change.");
-  if (timeoutMs !== undefined) assertMilliseconds("timeoutMs", timeoutMs, "`timeoutMs` is the longest time to wait.");
+    assertMilliseconds("quietMs", quietMs, "`quietMs` is the time without new output, in milliseconds.");
+  if (timeoutMs !== undefined)
+    assertMilliseconds("timeoutMs", timeoutMs, "`timeoutMs` is the maximum time to wait, in milliseconds.");
   if (pattern !== undefined && !(pattern instanceof RegExp)) throw invalidCondition("pattern", "a regular expression");
   if (offset !== undefined && !(Number.isSafeInteger(offset) && offset >= 0))
     throw invalidCondition("offset", "a byte offset");

@@ -48,7 +48,7 @@ export const processManager = tool({
   name: "process_manager",
   title: "Manage a session",
   description:
-    "Control a session: write text to stdin, send-keys to its terminal (names such as Enter, C-c, Up), or kill it with all processes it started. Every call requires a person's approval. For list, poll and log, use process_list, process_poll and process_log instead, which require none.",
+    "Control a session: write text to stdin, send-keys to its terminal (names such as Enter, C-c, Up), or kill it with all processes it started. Every call requires a person's approval. For list, poll and log, use process_list, process_poll and process_log instead, which require no approval.",
   input: ManagerInput,
   output: ManagerResult,
   annotations: RUN_ANNOTATIONS,

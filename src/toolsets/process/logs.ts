@@ -13,7 +13,7 @@ export const processLogs = tool({
   name: "process.logs",
   title: "Read process output",
   description:
-    "Return the output of a running or finished process, up to 64 KiB per call. offset and limit are bytes of each stream; characters are never split. To read more, or to follow a running process, call again with offset + stdout_consumed (or stderr_consumed) as the offset. truncated is true when there is more output.",
+    "Return the output of a running or finished process, up to 64 KiB per call. offset and limit count bytes of each stream; characters are never split. To read more, or to follow a running process, call again with offset + stdout_consumed (or stderr_consumed) as the offset. truncated is true when there is more output.",
   input: LogsInput,
   output: LogsResult,
   annotations: READ_ANNOTATIONS,

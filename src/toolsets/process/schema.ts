@@ -40,7 +40,7 @@ export const RunInput = z.strictObject({
     .min(1 << 20)
     .optional()
     .describe("Memory limit of the process tree in bytes"),
-  stdout_lines: z.int().min(0).max(10_000).default(100).describe("Number of last lines in the summaries"),
+  stdout_lines: z.int().min(0).max(10_000).default(100).describe("How many of the last lines each summary contains"),
 });
 
 export const MonitorInput = z.strictObject({ process_id: processId });

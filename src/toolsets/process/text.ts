@@ -52,7 +52,7 @@ export function processResult(result: RunResult, lines: number, usage: ResourceU
 
 function stillRunning(durationMs: number): string {
   const seconds = Math.ceil(durationMs / 1000);
-  return `Still running after ${seconds}s; it continues in the background until its timeout. Follow it with process.monitor and process.logs, stop it with process.kill.`;
+  return `Still running after ${seconds}s; it continues in the background until its timeout. Follow it with process.monitor and process.logs, and stop it with process.kill.`;
 }
 
 /** Returns one process as shown by `process.monitor` and `process.list`. */

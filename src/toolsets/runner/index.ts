@@ -33,7 +33,7 @@ import { blockReason, NO_CLOSING_QUOTE, NO_COMMAND, runnerResult, stillRunning, 
 const run = tool({
   name: "run",
   title: "Run a command",
-  description: `Run a command and wait until it exits. Returns exit_code, stdout, stderr (each up to 32 KiB; the middle of longer output is omitted) and timing. By default the command is split into arguments like POSIX shlex and runs without a shell; set shell: true for pipes, redirections, && and globs. Each call starts a new process, so \`cd\` and exported variables do not carry over. By default only the workspace and $TMPDIR are writable. At the timeout (default ${DEFAULT_TIMEOUT} s, maximum ${MAX_TIMEOUT} s) the command and its child processes are terminated: timed_out is true, exit_code is -1, and the output so far is kept. Child processes still running when the command exits are terminated. Use run_background for servers, watchers and longer commands. Check exit_code, then stderr. If blocked is true, report block_reason; do not rephrase the command. If a person's approval is pending, call again with the same arguments to wait for the decision.`,
+  description: `Run a command and wait until it exits. Returns exit_code, stdout, stderr (each up to 32 KiB; the middle of longer output is omitted) and timing. By default the command is split into arguments as POSIX shlex does and runs without a shell; set shell: true for pipes, redirections, && and globs. Each call starts a new process, so \`cd\` and exported variables do not carry over. By default only the workspace and $TMPDIR are writable. A command that exceeds the timeout (default ${DEFAULT_TIMEOUT} s, maximum ${MAX_TIMEOUT} s) is terminated with its child processes: timed_out is true, exit_code is -1, and the output so far is kept. Child processes still running when the command exits are terminated. Use run_background for servers, watchers and longer commands. Check exit_code, then stderr. If blocked is true, report block_reason; do not rephrase the command. If a person's approval is pending, call again with the same arguments to wait for the decision.`,
   input: RunInput,
   output: RunResult,
   annotations: RUN_ANNOTATIONS,
@@ -116,7 +116,7 @@ const runBackground = tool({
 const killProcess = tool({
   name: "kill_process",
   title: "Kill a process",
-  description: `Terminate a process that run_background started, with all its child processes: SIGTERM, then SIGKILL after graceful_timeout seconds (default ${DEFAULT_GRACE}). Succeeds if the process has already exited. Rejects a pid that these tools did not start.`,
+  description: `Terminate a process that run_background started, with all its child processes: SIGTERM, then SIGKILL after graceful_timeout seconds (default ${DEFAULT_GRACE}). Succeeds if the process has already exited. Rejects the pid of a process that these tools did not start.`,
   input: KillProcessInput,
   output: KillProcessResult,
   annotations: KILL_ANNOTATIONS,

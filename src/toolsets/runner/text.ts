@@ -58,7 +58,7 @@ export const NO_CLOSING_QUOTE = {
   type: "InvalidRequest",
   message: "`command` has an unclosed quote or ends with a backslash.",
   recovery: [
-    { action: "fix_request", hint: "Close the quote. With shell: false, the command is split like POSIX shlex." },
+    { action: "fix_request", hint: "Close the quote. With shell: false, the command is split as POSIX shlex does." },
     { action: "use_shell", hint: "Set shell: true if the command uses shell syntax." },
   ],
 };
@@ -72,7 +72,7 @@ export const NO_COMMAND = {
 export function unknownPid(pid: number) {
   return {
     type: "ProcessNotFound",
-    message: `Pid ${pid} was not started by these tools.`,
+    message: `The process with pid ${pid} was not started by these tools.`,
     recovery: [
       {
         action: "check_pid",

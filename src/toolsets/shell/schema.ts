@@ -30,7 +30,7 @@ export const ExecInput = z.strictObject({
     .min(0)
     .max(MAX_SECONDS)
     .optional()
-    .describe(`Timeout in seconds, also in the background (default ${DEFAULT_TIMEOUT}, 0 for none)`),
+    .describe(`Timeout in seconds; also applies in the background (default ${DEFAULT_TIMEOUT}, 0 for none)`),
   pty: z
     .union([z.literal("auto"), z.boolean()], 'must be "auto", true or false')
     .default("auto")
@@ -56,7 +56,9 @@ const outcome = {
   timed_out: z.boolean(),
   backgrounded: z.boolean(),
   duration_ms: z.int(),
-  warnings: z.array(z.string()).describe("Fallbacks that were used"),
+  warnings: z
+    .array(z.string())
+    .describe("Problems that did not stop the command, such as a terminal that was not available"),
 };
 
 export const ExecResult = z.object({

@@ -57,11 +57,11 @@ export function execText(result: RunResult, pid: number | null): string {
 
 function stillRunning(id: string, pid: number | null, durationMs: number): string {
   const since = formatDuration(durationMs);
-  return `Still running after ${since} (session_id ${id}, pid ${pid}); it continues in the background. Follow it with process (poll, wait, log, write, kill).`;
+  return `Still running after ${since} (session_id ${id}, pid ${pid}); it continues in the background. Follow and control it with process (poll, wait, log, write, kill).`;
 }
 
 export function startedText({ id, pid, warnings }: SessionInfo): string {
-  const start = `Started in the background (session_id ${id}, pid ${pid}). Follow it with process (poll, wait, log, write, kill).`;
+  const start = `Started in the background (session_id ${id}, pid ${pid}). Follow and control it with process (poll, wait, log, write, kill).`;
   return joinLines([start, ...warnings.map((warning) => `Warning: ${warning}`)]);
 }
 

@@ -136,7 +136,7 @@ test("reports usage errors", async () => {
     [["audit", "verfiy"], /unknown subcommand `audit verfiy`; use tail, search, verify, export/],
     [["audit", "verify", "x"], /unexpected argument `x` for `audit verify`/],
     [["audit", "verify", "--anchor", "5:xyz"], /`--anchor` must be SEQ:HASH/],
-    [["audit", "--since", "tomorrowish"], /`--since` must be a duration ago such as 5m, or a time/],
+    [["audit", "--since", "tomorrowish"], /`--since` must be a relative time such as 5m, or a timestamp/],
     [["audit", "-n", "many"], /`--lines` must be a whole number/],
   ];
   for (const [args, expected] of cases) {

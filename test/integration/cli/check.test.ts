@@ -30,7 +30,7 @@ for (const [args, expected] of CODES) {
   });
 }
 
-test("--json prints the verdict with all facts", async () => {
+test("--json prints the verdict with the complete analysis", async () => {
   const verdict = JSON.parse((await check(["--json", "rm -rf /"])).stdout);
   assert.deepEqual(Object.keys(verdict), ["command", "verdict", "analyzable", "reasons", "commands"]);
   assert.deepEqual(verdict.reasons[0], {

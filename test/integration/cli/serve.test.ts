@@ -59,7 +59,7 @@ for (const [args, reason] of [
   [["--listen", "host"], /a port or HOST:PORT/],
   [["--listen", "99999"], /a port or HOST:PORT/],
   [["--tls-cert", "x.pem"], /must be used together/],
-  [["--tls-cert", "no.pem", "--tls-key", "no.key"], /cannot read the file of `--tls-cert`/],
+  [["--tls-cert", "no.pem", "--tls-key", "no.key"], /cannot read the file given by `--tls-cert`/],
   [["--tools", "nonsense"], /must be a list of/],
   [["more"], /unexpected argument `more`/],
 ] as const) {

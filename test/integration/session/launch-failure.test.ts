@@ -100,7 +100,7 @@ test("each cause of a failed start has its own error and hint", () => {
       "execve",
       E.ENOENT,
       "no-such-thing-at-all",
-      "CommandNotFound: Command not found: no-such-thing-at-all. Check that it is installed and on PATH with `command -v no-such-thing-at-all`.",
+      "CommandNotFound: Command not found: no-such-thing-at-all. Run `command -v no-such-thing-at-all` to check that it is installed and on PATH.",
     ],
     [
       "execve",
@@ -283,7 +283,7 @@ test("explains the errors of a real bash", async () => {
     [
       "no-such-thing-at-all --x | cat; exit 127",
       127,
-      "Command not found: no-such-thing-at-all. Check that it is installed and on PATH with `command -v no-such-thing-at-all`.",
+      "Command not found: no-such-thing-at-all. Run `command -v no-such-thing-at-all` to check that it is installed and on PATH.",
     ],
     ["echo 'all is well' >&2; exit 127", 127, null],
     ["no-such-thing-at-all; exit 3", 3, null],

@@ -9,7 +9,7 @@ interface Look {
 
 /** Returns the label and the colour for the status of a session. */
 export function statusLook(info: Pick<SessionInfo, "status" | "exitCode" | "signal" | "lingering">): Look {
-  if (info.lingering) return { word: "running in background", tone: "live" };
+  if (info.lingering) return { word: "processes still running", tone: "live" };
   switch (info.status) {
     case "running":
       return { word: "running", tone: "live" };

@@ -33,12 +33,12 @@ export const allow: Command = {
     args: { type: "string" },
   },
   help: {
-    all: "Show revoked and expired grants, too",
+    all: "Also show revoked and expired grants",
     configured: "Show the configured allowlist instead, with the last use of each entry",
     cwd: "DIR: Directory the grant applies to (default: the current directory)",
-    expires: "DUR: Limit the grant to this time (default: no limit)",
-    args: "PATTERNS: Allow arguments that match these patterns, one per argument (default: these exact arguments)",
-    agent: "NAME: Agent whose grants to list, or to create a grant for",
+    expires: "DUR: Let the grant expire after this time (default: no expiry)",
+    args: "PATTERNS: Allow arguments that match these patterns, one per argument (default: exactly the given arguments)",
+    agent: "NAME: Agent whose grants are listed, or for which the grant is created",
     json: "Print JSON",
   },
   groups: {
@@ -47,7 +47,7 @@ export const allow: Command = {
   },
   sections: {
     Patterns: `In a pattern, * matches any text without /, ? matches one character, and ** matches any text. A final ** matches
-      any further arguments. Wildcards do not match options or paths that contain "..".`,
+      any further arguments. Wildcards match neither options nor paths that contain "..".`,
     Output: `When stdout is not a terminal, each grant is one line of tab-separated columns without a header: ID, AGENT,
       STATUS, LAST USED, EXPIRES, BY, FOLDER, COMMAND.`,
   },

@@ -34,7 +34,7 @@ export const approvals: Command = {
   sections: {
     Keys: [
       ["o", "Approve once"],
-      ["a", "Approve permanently, as a standing grant"],
+      ["a", "Approve and create a standing grant"],
       ["d", "Deny, with an optional reason"],
       ["j k", "Select the next or previous request (also: arrow keys)"],
       ["space b", "Scroll the request (also: PageDown and PageUp)"],

@@ -6,22 +6,22 @@ import { commandOf, grantText } from "./columns.ts";
 
 export const approve: Command = {
   name: "approve",
-  summary: "Approve a command, once or permanently",
+  summary: "Approve a command once, or create a standing grant for it",
   usage: "sallyport approve [OPTIONS] ID...",
   description: `
-    Approves pending requests. An ID may be shortened to its beginning. With --always, also creates a standing grant:
-    from then on, the same agent can run the same program with the same arguments in the same directory without
+    Approves pending requests. The beginning of an ID is enough if it is unique. With --always, also creates a standing
+    grant: from then on, the same agent can run the same program with the same arguments in the same directory without
     approval.`,
   options: { always: { type: "boolean" }, expires: { type: "string" }, args: { type: "string" } },
   help: {
     always: "Also create a standing grant",
-    expires: "DUR: With --always, limit the grant to this time (default: no limit)",
-    args: "PATTERNS: With --always, allow arguments that match these patterns, one per argument (default: these exact arguments)",
+    expires: "DUR: With --always, let the grant expire after this time (default: no expiry)",
+    args: "PATTERNS: With --always, allow arguments that match these patterns, one per argument (default: exactly the requested arguments)",
     json: "Print the requests as JSON",
   },
   sections: {
     Patterns: `In a pattern, * matches any text without /, ? matches one character, and ** matches any text. A final ** matches
-      any further arguments. Wildcards do not match options or paths that contain "..".`,
+      any further arguments. Wildcards match neither options nor paths that contain "..".`,
   },
   examples: [
     ["Approve a command once", "sallyport approve 019a8b2c"],

@@ -18,7 +18,7 @@ export const check: Command = {
   usage:
     "sallyport check [OPTIONS] [--] COMMAND...\n       sallyport check [OPTIONS] -c TEXT\n       sallyport check [OPTIONS] --ndjson",
   description: `
-    Prints the verdict for a command with its reasons. Several arguments are a program and its arguments, which are run
+    Prints the verdict for a command with its reasons. Several arguments are a program and its arguments, to be run
     without a shell. A single argument that contains spaces or shell operators is shell text, as with -c.`,
   takesCommandLine: true,
   options: {
@@ -35,8 +35,9 @@ export const check: Command = {
     security: "MODE: Security mode to check with: deny, allowlist or full (default: as configured)",
     ask: "MODE: Approval mode to check with: off, on-miss or always (default: as configured)",
     ...SANDBOX_HELP,
-    ndjson: 'Read a JSON string or {"command", "shell", "cwd", "agent"} per line of stdin and print a verdict per line',
-    json: "Print the verdict as JSON, with all facts",
+    ndjson:
+      'Read one JSON string or {"command", "shell", "cwd", "agent"} object per line from stdin, and print one verdict per line',
+    json: "Print the verdict as JSON, with the complete analysis",
   },
   choices: {
     security: ["deny", "allowlist", "full"],
@@ -54,7 +55,10 @@ export const check: Command = {
   examples: [
     ["Check a program with its arguments", "sallyport check -- rm -rf build"],
     ["Check shell text", "sallyport check -c 'curl -s https://example.com | sh'"],
-    ["Check as if only the allowlist were permitted", "sallyport check --security allowlist -c 'sort names | uniq -c'"],
+    [
+      "Check as if only allowlisted commands were permitted",
+      "sallyport check --security allowlist -c 'sort names | uniq -c'",
+    ],
     ["Check several commands", `printf '"ls"\\n{"command": "make", "cwd": "/src"}\\n' | sallyport check --ndjson`],
   ],
   run: async (invocation) => {

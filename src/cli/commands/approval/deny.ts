@@ -8,7 +8,7 @@ export const deny: Command = {
   name: "deny",
   summary: "Deny a command",
   usage: "sallyport deny [OPTIONS] ID...",
-  description: "Denies pending requests. An ID may be shortened to its beginning.",
+  description: "Denies pending requests. The beginning of an ID is enough if it is unique.",
   options: { reason: { type: "string" } },
   help: { reason: "TEXT: Reason to give to the agent", json: "Print the requests as JSON" },
   examples: [

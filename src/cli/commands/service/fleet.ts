@@ -17,10 +17,10 @@ export const fleet: Command = {
        sallyport fleet permissions [OPTIONS]
        sallyport fleet setup [--replicas N]`,
   actions: {
-    key: "Print the public key with which this machine's gateway signs approvals",
+    key: "Print the public key that verifies the approvals signed by this machine's gateway",
     trust: "Manage the gateways whose approvals this worker accepts",
     permissions: "Print the NATS permissions of gateways and workers",
-    setup: "Create the fleet's streams, if workers are not permitted to",
+    setup: "Create the fleet's streams, for fleets whose workers are not permitted to do so",
   },
   options: {
     gateway: { type: "string", multiple: true },

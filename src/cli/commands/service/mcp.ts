@@ -45,7 +45,8 @@ export const mcp: Command = {
     "answer-within":
       "DUR: Answer each call within this time; a command that takes longer continues as a session (default: 45s)",
     "on-disconnect": "keep|end: Keep or end background sessions when the client disconnects (default: keep)",
-    approvals: "host|elsewhere: Whether the MCP host may ask its user for approval (default: host)",
+    approvals:
+      "host|elsewhere: Where to request approval: also from the user of the MCP host, or only elsewhere (default: host)",
     http: "[HOST:]PORT: Serve Streamable HTTP on this address; port 0 selects a free port (default host: 127.0.0.1)",
     "allow-host": "NAME: Additional host name to accept in requests; repeatable",
     "max-sessions": `N: Maximum number of concurrent protocol sessions (default: ${DEFAULT_SESSIONS})`,

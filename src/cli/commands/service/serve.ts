@@ -35,11 +35,12 @@ export const serve: Command = {
     workspace: "DIR: Workspace of the commands (default: the current directory)",
     tools: `NAME,...: Toolsets to serve at /mcp: ${TOOLSETS.join(", ")} (default: bash)`,
     "no-link": "Do not print a sign-in link",
-    "tls-cert": "FILE: TLS certificate (PEM); required unless only this machine can connect",
+    "tls-cert":
+      "FILE: TLS certificate (PEM); required for connections from other machines, unless --insecure-listen is used",
     "tls-key": "FILE: Private key of the certificate (PEM)",
     "allow-host": "NAME: Additional host name to accept in requests; repeatable",
     "insecure-listen": "Allow other machines to connect without TLS, which exposes all traffic to the network",
-    agent: 'NAME: Agent for commands that name none (default: "default")',
+    agent: 'NAME: Agent for commands that do not specify one (default: "default")',
     json: "Print {url, link} as JSON",
   },
   groups: { "Network options": ["tls-cert", "tls-key", "allow-host", "insecure-listen"] },
@@ -93,7 +94,7 @@ function fileOf(option: string, path: string): Buffer {
   try {
     return readFileSync(path);
   } catch (error) {
-    throw new UsageError(`cannot read the file of \`--${option}\`: ${(error as Error).message}`);
+    throw new UsageError(`cannot read the file given by \`--${option}\`: ${(error as Error).message}`);
   }
 }
 

@@ -21,7 +21,7 @@ export const token: Command = {
     list: "List tokens (default)",
     create: "Create a token and print it",
     revoke: "Revoke tokens by name or ID",
-    link: "Print a link that signs you in to the console as an operator, once, within ten minutes",
+    link: "Print a one-time link that signs you in to the console as an operator; it expires after ten minutes",
   },
   options: {
     role: { type: "string" },
@@ -31,7 +31,7 @@ export const token: Command = {
   help: {
     role: "ROLE: Role of the token: agent, viewer, approver or operator (default: agent)",
     expires: "DUR: Lifetime of the token (default: until it is revoked)",
-    all: "Show revoked tokens, too",
+    all: "Also show revoked tokens",
     agent: 'NAME: Agent that the token acts as, for role agent (default: "default")',
     json: "Print JSON",
   },

@@ -28,7 +28,8 @@ export const worker: Command = {
     slots: "N: Maximum number of concurrent commands (default: 4 per processor)",
     as: "NAME: Host name in the fleet (default: the host name of this machine)",
     workspaces: "DIR: Folder in which workspaces are created (default: next to the state folder)",
-    "ship-logs": "Upload logs to the servers when a session ends, so that they remain available without this machine",
+    "ship-logs":
+      "Upload the log of each ended session to the NATS servers, so that it remains available when this machine is offline",
     replicas: "N: Number of servers that store each stream (default: 3 in a cluster, otherwise 1)",
   },
   examples: [

@@ -17,7 +17,7 @@ export const attach: Command = {
     terminals can be attached to a session at the same time; the session takes the size of the terminal that was
     attached or resized last. Input is checked against policy and recorded in the audit log.
 
-    The exit code is that of the command if it ends while attached, otherwise 0.`,
+    The exit code is that of the command if it ends while you are attached; otherwise it is 0.`,
   options: { "read-only": { type: "boolean", short: "r" } },
   help: { "read-only": "Only watch: do not send input and do not resize the session" },
   examples: [

@@ -11,8 +11,8 @@ export const record: Command = {
   summary: "Export a recording of a session's terminal",
   usage: "sallyport record [OPTIONS] SESSION",
   description: `
-    Exports an asciicast version 2 file with all output and all size changes so far, which asciinema can play. Input
-    appears in the recording only as far as the program echoed it.`,
+    Exports all output and all size changes so far as an asciicast version 2 file, which asciinema can play. Input
+    appears in the recording only where the program echoed it.`,
   options: { output: { type: "string", short: "o" }, svg: { type: "string" } },
   help: {
     output: "FILE: Write the recording to FILE (default: stdout)",

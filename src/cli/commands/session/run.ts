@@ -31,7 +31,7 @@ export const run: Command = {
   usage: "sallyport run [OPTIONS] [--] PROGRAM [ARG...]\n       sallyport run [OPTIONS] -c TEXT",
   description: `
     Runs PROGRAM directly, without a shell, or TEXT with bash. The command is checked against policy and waits for
-    approval where policy requires it. Its output is streamed as it is written, and its exit code is passed on.
+    approval where policy requires it. Its output is streamed as it is written, and \`run\` exits with its exit code.
 
     The workspace is the current directory. Any processes that a foreground command leaves running are stopped when it
     ends. The first Ctrl-C interrupts the command and its child processes, and kills them after the grace period; the
@@ -92,7 +92,7 @@ export const run: Command = {
   sections: {
     "Exit status": [
       ["124", "The command exceeded its timeout"],
-      ["125", "Sallyport failed, the command line is invalid, or output was lost in a pipe"],
+      ["125", "Sallyport failed, the command line is invalid, or output was dropped before it was printed"],
       ["126", "The command is blocked, denied, pending approval, or not executable"],
       ["127", "The command was not found"],
       ["128+N", "The command was ended by signal N"],

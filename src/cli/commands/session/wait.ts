@@ -8,11 +8,11 @@ import { forEachSession } from "./session-arguments.ts";
 
 export const wait: Command = {
   name: "wait",
-  summary: "Wait for sessions to end, and exit with their exit code",
+  summary: "Wait for sessions to end, and exit with the last exit code",
   usage: "sallyport wait [OPTIONS] SESSION...",
   description: `
     Waits for each session in turn and exits with the exit code of the last one. With --input, --pattern, --quiet or
-    --timeout, waits until the first of these conditions is met or the session ends, and prints which: exit, input,
+    --timeout, waits until the first of these conditions is met or the session ends, and prints the reason: exit, input,
     pattern, quiet or timeout.`,
   options: {
     timeout: { type: "string" },
@@ -25,7 +25,7 @@ export const wait: Command = {
     timeout: "DUR: Stop waiting after this time",
     pattern: "REGEX: Wait until the output matches this regular expression",
     offset:
-      "BYTE: Search for the pattern from this byte of the output on; 0 searches all of it (default: only new output)",
+      "BYTE: Start searching for the pattern at this byte of the output; 0 searches all output (default: only new output)",
     input: "Wait until the program on the terminal is waiting for input",
     quiet: "DUR: Wait until there has been no output for this time",
     json: "Print the sessions, or which condition was met, as JSON",

@@ -73,8 +73,8 @@ export function AlwaysPanel(props: { approval: Approval; onAllow: (grant: GrantS
       <Show when={patterns() !== null}>
         <label class="stacked">
           <span>
-            Argument patterns: <code>*</code> matches any text without a slash, <code>**</code> matches all remaining
-            arguments
+            Argument patterns: <code>*</code> matches any text without a slash, and a final <code>**</code> matches all
+            remaining arguments
           </span>
           <input
             class="mono"

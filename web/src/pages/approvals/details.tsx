@@ -4,6 +4,8 @@ import { Marked } from "../../ui/marked.tsx";
 import { Prose } from "../../ui/prose.tsx";
 import { Shown } from "../../ui/shown.tsx";
 
+const QUORUM = { any: "any of", majority: "a majority of", unanimous: "all of" };
+
 /** Everything about a request other than the command itself. */
 export function ApprovalFacts(props: { approval: Approval }) {
   const request = () => props.approval.request;
@@ -80,7 +82,8 @@ export function ApprovalFacts(props: { approval: Approval }) {
       <Fact name="Files">
         <details>
           <summary>
-            Re-checks {request().covers.length} {request().covers.length === 1 ? "file" : "files"} before running
+            {request().covers.length === 1 ? "1 file is" : `${request().covers.length} files are`} checked again before
+            the command runs
           </summary>
           <ul>
             <For each={request().covers}>
@@ -91,7 +94,7 @@ export function ApprovalFacts(props: { approval: Approval }) {
                   </code>{" "}
                   <span class="muted">
                     {file.role}
-                    {file.sha256 === null ? ", checked by path, size and times (too large to hash)" : ""}
+                    {file.sha256 === null ? ", checked by inode, size and timestamps (too large to hash)" : ""}
                   </span>
                 </li>
               )}
@@ -101,7 +104,7 @@ export function ApprovalFacts(props: { approval: Approval }) {
       </Fact>
       <Show when={props.approval.quorum.rule !== "any" || props.approval.quorum.approvers.length > 0}>
         <Fact name="Approvers">
-          {props.approval.quorum.rule} of <Shown text={props.approval.quorum.approvers.join(", ")} />
+          {QUORUM[props.approval.quorum.rule]} <Shown text={props.approval.quorum.approvers.join(", ")} />
         </Fact>
       </Show>
     </dl>

@@ -24,7 +24,9 @@ export function Chain() {
   return (
     <section class="card chain" aria-label="Integrity">
       <div class="chain-words" role="status">
-        <Switch fallback={<p class="muted">Tamper-evident log. Verify it now?</p>}>
+        <Switch
+          fallback={<p class="muted">The log is tamper-evident: each entry contains the hash of the previous one.</p>}
+        >
           <Match when={busy()}>
             <p>Verifying all entries…</p>
           </Match>

@@ -22,7 +22,7 @@ export const VERDICTS: Record<Decision, { word: string; title: string; means: st
   blocked: {
     word: "blocked",
     title: "Blocked",
-    means: "This rule is permanent. No approval or setting can override it.",
+    means: "A permanent rule blocks this command. No approval or setting can override it.",
     tone: "bad",
   },
 };

@@ -25,9 +25,9 @@ export function ExtendDialog(props: { open: boolean; info: SessionInfo; onClose:
           deed.run(() => post(`/v1/sessions/${encodeURIComponent(props.info.id)}/extend`, { timeoutMs: term() }));
         }}
       >
-        <p class="hint">{now()} Time left from now:</p>
+        <p class="hint">{now()} New deadline, counted from now:</p>
         <fieldset class="ways">
-          <legend class="unseen">Time left</legend>
+          <legend class="unseen">New deadline</legend>
           <For each={TERMS}>
             {(each) => (
               <label>

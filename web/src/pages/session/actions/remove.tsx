@@ -17,7 +17,7 @@ export function RemoveDialog(props: { open: boolean; info: SessionInfo; onClose:
       <pre class="block" tabIndex={0}>
         <CommandText command={props.info.command} args={props.info.args} />
       </pre>
-      <p class="hint">Deletes the session with its output and recording. Its audit entries are kept.</p>
+      <p class="hint">This deletes the session with its output and recording. Its audit entries are kept.</p>
       <Show when={deed.error()}>
         <ErrorNote error={deed.error()} />
       </Show>
