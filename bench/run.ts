@@ -42,7 +42,11 @@ function row(result: BenchResult): string[] {
 
 function markdown(results: BenchResult[]): string {
   const lines = results.map((result) => `| ${row(result).join(" | ")} |`);
-  return ["| what | ours | peer | ratio | target | |", "| --- | --- | --- | --- | --- | --- |", ...lines].join("\n");
+  return [
+    "| measurement | Sallyport | peer | ratio | target | |",
+    "| --- | --- | --- | --- | --- | --- |",
+    ...lines,
+  ].join("\n");
 }
 
 function machine(): string {

@@ -22,7 +22,14 @@ function keys(schema: JsonSchema, table: Table, path: string[]): string[][] {
     if (node && typeof node.tighten !== "function") return keys(property, node as Table, at);
     const value = property.default === undefined ? "" : `\`${JSON.stringify(property.default)}\``;
     const may = (node as Merge<unknown> | undefined)?.workspaceMay ?? (key === "agents" ? "tighten each agent" : "");
-    return [[`\`${at.join(".")}\``, String(property.description ?? ""), values(property), value, may]];
+    return [[`\`${at.join(".")}\``, linkPages(String(property.description ?? "")), values(property), value, may]];
+  });
+}
+
+/** Replaces references such as `docs/work-queue.md` with links, because the table is in the same folder as the pages. */
+function linkPages(text: string): string {
+  return text.replace(/\bdocs\/(\w)([\w-]*)\.md\b/g, (_, first: string, rest: string) => {
+    return `[${first.toUpperCase()}${rest.replaceAll("-", " ")}](${first}${rest}.md)`;
   });
 }
 

@@ -232,7 +232,7 @@ const callback = () =>
         .describe("DBOS workflow queue; requires the package `@dbos-inc/dbos-sdk`"),
     })
     .describe(
-      "Command, webhook or queue to call for each work item, such as the end of a background command; see docs/work-queue.md",
+      "Command, webhook or DBOS workflow to call for each work item, such as the end of a background command; see docs/work-queue.md",
     );
 
 const fleet = () =>
@@ -292,7 +292,7 @@ const config = () =>
         )
         .optional()
         .describe("Network access of sandboxed commands: all, none, or only to the listed TCP ports"),
-      writable: paths("Paths that sandboxed commands can write, in addition to the workspace").optional(),
+      writable: paths("Paths that sandboxed commands can write to, in addition to the workspace").optional(),
       denied: paths(
         "Paths that sandboxed commands can neither read nor write, in addition to the built-in list",
       ).optional(),

@@ -86,7 +86,7 @@ export const NAME_GROUPS: readonly NameGroup[] = [
   },
   {
     id: "socket",
-    why: "gives access to an agent, daemon or terminal that acts with the user's privileges",
+    why: "gives access to a service or terminal that acts with the user's privileges",
     inherited: "dropped",
     given: "refused",
     pass: "by-pattern",
