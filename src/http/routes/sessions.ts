@@ -40,7 +40,7 @@ export const sessionOperations: readonly Operation[] = [
       agent: shortText(128).optional().describe("Only sessions of this agent"),
       live: flag().optional().describe("Only sessions with running processes"),
       limit: count(MAX_LISTED).optional().describe("Maximum number of sessions (default: 100)"),
-      before: shortText(64).optional().describe("Only sessions older than this one, by session id"),
+      before: shortText(64).optional().describe("Only sessions older than this one, by session ID"),
       q: shortText().optional().describe("Text to find in the session"),
       others: flag().optional().describe("Only sessions of other gateways of the fleet"),
     }),

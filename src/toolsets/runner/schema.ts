@@ -63,7 +63,7 @@ export const RunResult = z.object({
   timed_out: z.boolean(),
   blocked,
   block_reason: reason,
-  process_id: z.string().optional().describe("The session id, if the command continues in the background"),
+  process_id: z.string().optional().describe("The session ID, if the command continues in the background"),
   pid: z.int().nullable().optional(),
   note: z.string().optional().describe("How the command ended and what to do next"),
 });
@@ -72,7 +72,7 @@ export const RunBackgroundResult = z.object({
   success: z.boolean().describe("True if the process was started"),
   pid: z.int().nullable().describe("The process id to pass to kill_process"),
   command: z.string(),
-  process_id: z.string().describe("The session id, for tools of other toolsets"),
+  process_id: z.string().describe("The session ID, for tools of other toolsets"),
   blocked: blocked.optional(),
   block_reason: reason.optional(),
 });
