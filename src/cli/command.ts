@@ -27,7 +27,7 @@ export interface Command {
   /** Imperative, one line, without a final period. */
   summary: string;
   usage: string;
-  /** What a user needs to know beyond the summary. Blank lines separate paragraphs; other line breaks are not kept. */
+  /** The description below the summary. Blank lines separate paragraphs; other line breaks are not kept. */
   description?: string;
   /** Subcommands by name, with a summary each. */
   actions?: Record<string, string>;

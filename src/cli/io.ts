@@ -57,7 +57,7 @@ export function processIo(): Io & { flushed(): Promise<void> } {
 }
 
 async function room(stream: NodeJS.WriteStream): Promise<void> {
-  // The listener of `error` above records a failure while waiting.
+  // The `error` listener above records failures that occur in the meantime.
   if (stream.writableNeedDrain) await once(stream, "drain").catch(() => {});
 }
 

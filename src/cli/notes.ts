@@ -31,7 +31,7 @@ export function waitingNote({ id, expiresAt }: Approval): string {
   To deny it: sallyport deny ${id}`;
 }
 
-/** The note about input that policy did not let through. */
+/** The note about input that policy rejected. */
 export function typingRefused(message: string): string {
   return `sallyport: input rejected: ${visible(message)}`;
 }

@@ -14,8 +14,8 @@ export function stateFolder(values: Invocation["values"]): string {
 }
 
 /**
- * Opens the gateway for a command and closes it afterwards, also after an error. The gateway's code is loaded here, once
- * the command line has been validated, so that help and usage errors do not wait for it.
+ * Opens the gateway for a command and closes it afterwards, even after an error. The gateway's code is loaded here,
+ * once the command line has been validated, so that help and usage errors do not wait for it.
  */
 export async function withGateway<T>(
   { values }: Pick<Invocation, "values">,
@@ -57,7 +57,7 @@ export async function withDatabase<T>(
   }
 }
 
-/** Opens the approvals of the state folder, without an executor, and closes them afterwards, also after an error. */
+/** Opens the approvals of the state folder, without an executor, and closes them afterwards, even after an error. */
 export async function withApprovals<T>(
   invocation: Pick<Invocation, "values">,
   use: (approvals: Approvals) => Promise<T>,

@@ -3,7 +3,7 @@ export interface Finding {
   name: string;
   status: "ok" | "warn" | "fail";
   message: string;
-  /** How to solve the problem. Null when there is none. */
+  /** How to solve the problem. Null when the status is `ok`. */
   fix: string | null;
 }
 

@@ -14,7 +14,7 @@ const FIXES: readonly Fix[] = [
   { name: "state folder", status: ["warn"], apply: ({ state }) => chmodSync(state, 0o700) },
 ];
 
-/** Applies the fix of each finding that has one. Returns the names with the error of each fix, or null. */
+/** Applies the fixes for findings that have one. `failure` in the result is null if the fix was applied. */
 export function applyFixes(findings: readonly Finding[], machine: Machine): { name: string; failure: string | null }[] {
   return findings.flatMap(({ name, status }) => {
     const fix = FIXES.find((each) => each.name === name && each.status.includes(status));

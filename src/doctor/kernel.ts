@@ -29,7 +29,7 @@ function isBelow(major: number, minor: number, wantedMajor: number, wantedMinor:
   return major < wantedMajor || (major === wantedMajor && minor < wantedMinor);
 }
 
-/** A Node that is too old does not get this far. The version is useful in bug reports. */
+/** Reports the version of Node.js for bug reports. It is always `ok`: Sallyport does not start with older versions. */
 export function checkNode(): Finding {
   return ok("node", `${process.version}, ${process.execPath}`);
 }
@@ -95,7 +95,7 @@ type Controller = (typeof CONTROLLERS)[number];
 
 interface ControlGroup {
   version: 1 | 2;
-  /** The group this process is in. */
+  /** The folder of the cgroup that this process belongs to. */
   folder: string;
 }
 

@@ -27,7 +27,7 @@ async function runCheck(check: Check, machine: Machine): Promise<Finding> {
   }
 }
 
-/** The checks in the order in which they are printed: later ones depend on earlier ones. */
+/** The checks in the order in which they are printed. An earlier failure often explains a later one. */
 export const CHECKS: readonly Check[] = [
   checkKernel,
   checkNode,

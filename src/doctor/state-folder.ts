@@ -100,7 +100,7 @@ export function checkDisk({ state }: Machine): Finding {
 const HOLE_PUNCHING = "hole punching";
 const PROBE_BYTES = 1024 * 1024;
 
-/** Checks for hole punching, with which the disk cap drops the middle of a long log. */
+/** Checks for hole punching, which the disk cap uses to drop the middle of a long log. */
 export async function checkHolePunching({ state }: Machine): Promise<Finding> {
   const program = findOnPath(["fallocate"]);
   if (!program) return warn(HOLE_PUNCHING, "not checked: `fallocate` is not installed", "Install util-linux.");

@@ -103,7 +103,7 @@ function callerOf(service: Service, { roles, method, anyHost }: Operation, reque
 }
 
 function pathParameters(params: Record<string, string>): Record<string, string> {
-  for (const part of Object.values(params)) if (part.length > MAX_PARAMETER) throw notFound("that path");
+  for (const part of Object.values(params)) if (part.length > MAX_PARAMETER) throw notFound(`${part.slice(0, 64)}…`);
   return params;
 }
 
@@ -125,7 +125,7 @@ function queryOf(schema: z.ZodType | undefined, url = ""): unknown {
 
 /**
  * Reads and validates the body. Requiring the JSON content type also protects against cross-site request forgery: an
- * HTML form cannot send it, and a script of another origin needs a CORS preflight, which is not granted.
+ * HTML form cannot send it, and a script from another origin needs a CORS preflight, which is rejected.
  */
 async function bodyOf(
   { body, checkedBody: schema = body, method, maxBodyBytes = MAX_BODY_BYTES }: Operation,

@@ -235,7 +235,7 @@ export function consoleNotBuilt(): HttpError {
   });
 }
 
-/** Bytes as MiB or KiB where that is exact. */
+/** Formats a number of bytes as MiB or KiB if it is a whole multiple. */
 function formatLimit(bytes: number): string {
   if (bytes % (1 << 20) === 0) return `${bytes / (1 << 20)} MiB`;
   return bytes % 1024 === 0 ? `${bytes / 1024} KiB` : `${bytes} bytes`;

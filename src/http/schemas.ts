@@ -122,7 +122,7 @@ export const time = () =>
     .meta({ type: "string", description: "ISO 8601 time, or milliseconds since the epoch" });
 
 export const milliseconds = z.int().min(0).max(LONGEST_TIMEOUT_MS);
-/** How long a request may wait, in milliseconds. Limited, because proxies close connections that stay idle for long. */
+/** How long a request may wait, in milliseconds. Limited, because proxies close idle connections. */
 export const waitTime = z.int().min(0).max(3_600_000);
 
 const Shown = z.object({

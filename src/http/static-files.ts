@@ -24,9 +24,9 @@ const TYPES: Record<string, string> = {
 };
 
 const COMPRESSED = new Set([".html", ".js", ".css", ".svg", ".json", ".webmanifest"]);
-/** File names that contain a hash of the content, so the file never changes. */
+/** Matches files whose names contain a hash of their content. The content of such a file never changes. */
 const HASHED = /^assets\/.*-[\w-]{8}\.\w+$/;
-/** Paths that serve the console. It routes by the hash of the URL. */
+/** Paths that serve the console, which keeps its routes in the fragment of the URL. */
 const INDEX = new Set(["/", "/index.html", "/sign-in"]);
 
 interface Stored {
@@ -46,8 +46,8 @@ const pack = {
 };
 
 /**
- * Serves the files of the console. Only files from a list of the folder are served, so no path from a request is ever
- * opened. Files are read and compressed on first use.
+ * Serves the files of the console. A request can only select a file from the listing of the folder, so no path from a
+ * request is ever opened. Files are read and compressed on first use.
  */
 export class StaticFiles {
   readonly #service: Pick<Service, "onfailure">;

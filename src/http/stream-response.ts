@@ -1,7 +1,7 @@
 /** Minimum size of a piece that is sent, except for the last one. */
 const PIECE_BYTES = 64 << 10;
 
-/** Creates a response that is produced as the client reads it, with bounded memory. It stops when the client leaves. */
+/** Creates a response that is produced as the client reads it, in bounded memory, until the client disconnects. */
 export function streamResponse(
   pieces: AsyncIterable<Uint8Array | string> | Iterable<string>,
   headers: Record<string, string>,

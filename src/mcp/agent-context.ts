@@ -94,14 +94,14 @@ export class AgentContext {
   }
 }
 
-/** Commands that may start at once. Well below the session limit, so that a burst of calls does not exceed it. */
+/** Number of commands that may start concurrently. It is well below the session limit, so bursts do not exceed that. */
 const MAX_STARTING = 32;
 /** A command that has run for this long no longer counts as starting. */
 const STARTING_MS = 10_000;
 
 /**
- * Limits how many commands start at once. A client may send hundreds of calls in a burst. They start in order, instead
- * of most of them failing because of the session limit.
+ * Limits how many commands start concurrently. A client may send hundreds of calls in a burst. With this limit they
+ * start in order; without it, most of them would exceed the session limit and fail.
  */
 export class StartLimiter {
   readonly #startingMs: number;

@@ -7,7 +7,7 @@ export class Connection {
   readonly hostUser: string | null;
   readonly #background = new Set<string>();
   readonly #running = new Set<Promise<unknown>>();
-  /** Subscriptions of a 2025-era client: canonical resource URI to the URI that the client sent. */
+  /** Subscriptions of a client up to protocol version 2025-11-25: canonical resource URI to the URI that it sent. */
   readonly subscribed = new Map<string, string>();
 
   constructor(hostUser: string | null) {

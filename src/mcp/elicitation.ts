@@ -62,7 +62,7 @@ function isDecision(value: unknown): value is Answer {
   return value === "once" || value === "always" || value === "deny";
 }
 
-/** Timeout of a 2025-era form. Overrides the SDK's default of 1 minute; the gateway's approval timeout applies. */
+/** Replaces the SDK's default timeout of 1 minute for forms, so that the gateway's approval timeout applies. */
 const MAX_FORM_MS = 24 * 3600 * 1000;
 
 /** How a call asks the host's user. */

@@ -1,7 +1,7 @@
 import { NAME_LENGTH } from "../core/output-limits.ts";
 import type { Failure } from "../text/error-text.ts";
 
-/** Maximum size of a message, over either transport. A request may contain 8 MiB of stdin, which JSON makes longer. */
+/** Maximum size of a message, over either transport. It leaves room for 8 MiB of stdin in JSON encoding. */
 export const MAX_MESSAGE_BYTES = 16 << 20;
 
 /** An error for input that is not a valid message. */

@@ -164,9 +164,7 @@ function idOf(value: unknown): string | number | null {
   return typeof id === "string" || (typeof id === "number" && Number.isSafeInteger(id)) ? id : null;
 }
 
-/**
- * How long the gateway waits for the handshake before it is opened, so that opening it does not delay the handshake.
- */
+/** How long to wait for the handshake before opening the gateway, which would delay it. In milliseconds. */
 const HANDSHAKE_MS = 100;
 
 interface StdioOptions {

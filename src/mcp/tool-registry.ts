@@ -2,7 +2,7 @@ import type { Tool as ListedTool } from "@modelcontextprotocol/server";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { Tool, ToolsetName } from "../toolsets/tool.ts";
 
-/** How often the enabled toolsets are checked. The gateway reloads its configuration no more often. */
+/** How often the enabled toolsets are checked. The gateway does not reload its configuration more often than this. */
 const POLL_MS = 1000;
 
 interface Offer {

@@ -4,7 +4,7 @@ import { linkSecret } from "./sign-in-link.ts";
 import { ErrorNote } from "./ui/error-note.tsx";
 import { Mark } from "./ui/mark.tsx";
 
-/** Whether the link was tried already. It works once, so a later sign-out must not try it again and show an error. */
+/** Whether the link has been tried. A link works once, so trying it again after a sign-out would only show an error. */
 let used = false;
 
 export function SignIn() {

@@ -8,7 +8,7 @@ import { setAttached } from "./approval-prompt.ts";
 import { type LocalTerminal, localTerminal } from "./tty.ts";
 
 export interface AttachOptions {
-  /** Whether to send no input and no size changes. */
+  /** If true, neither input nor size changes are sent to the session. */
   readOnly: boolean;
   /** The position in the output at which to start. */
   offset: number;
@@ -17,8 +17,8 @@ export interface AttachOptions {
 }
 
 /**
- * Connects the person's terminal to a session until it ends or they detach with C-p C-q, and reports which. The exit
- * code is the command's own, or 0 after a detach.
+ * Connects this terminal to a session until the session ends or the user detaches with C-p C-q. Returns the exit code
+ * of the command, or 0 after a detach.
  */
 export async function attachSession(session: SessionHandle, io: Io, options: AttachOptions): Promise<number> {
   if ((await connect(session, io, options)) === "detached") {
@@ -58,7 +58,7 @@ async function connect(
   }
 }
 
-/** Resizes the session to this terminal now and whenever this terminal changes. */
+/** Resizes the session to the size of this terminal, now and whenever this terminal is resized. */
 function followSize(session: SessionHandle, own: LocalTerminal): () => void {
   // Fails when the session has just ended.
   const resize = () => void session.resize(own.size()).catch(() => {});

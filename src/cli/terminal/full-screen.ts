@@ -31,7 +31,7 @@ export async function fullScreen(
     shown = false;
     resolve();
   };
-  /** An error rejects `over`, so that the terminal is restored before it is reported. */
+  /** Rejects `over` on an error, so that the terminal is restored before the error is reported. */
   const step = (isOver: () => boolean) => {
     try {
       if (shown && isOver()) leave();

@@ -117,8 +117,8 @@ export function gatewayOf({ gateway }: Service, { agent, name, channel }: Caller
  * Authenticates and authorizes a request; throws the error to respond with. The origin is checked first, so that
  * another website cannot learn whether the browser is signed in.
  *
- * `changes` is true for requests that change something, and for WebSockets, which browsers let every page open. With a
- * cookie, only the console itself may send those.
+ * `changes` is true for requests that change something, and for WebSockets, which browsers let any page open. If the
+ * caller is identified by a cookie, only the console itself may send such requests.
  */
 export function admit(
   service: Service,
@@ -128,7 +128,7 @@ export function admit(
 ): Caller {
   const wrong = checkOrigin(request, service.names);
   if (wrong) throw wrong;
-  // A request on a kept-alive connection: the client retries it against the next instance.
+  // The request arrived on a kept-alive connection. The client retries it against the next instance.
   if (service.stopping.aborted) throw notReady();
   const caller = identifyCaller(service, request);
   if (!caller) throw notSignedIn();

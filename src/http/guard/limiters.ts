@@ -17,7 +17,7 @@ export class ConnectionLimiter {
     this.#refusal = refusal;
   }
 
-  /** Counts one more and returns the function that releases it. Throws when a limit is reached. */
+  /** Acquires a slot and returns the function that releases it. Throws when a limit is reached. */
   acquire({ name, agent }: { name: string; agent: string | null }): () => void {
     const caller = JSON.stringify([name, agent]);
     const own = this.#open.get(caller) ?? 0;
@@ -36,12 +36,12 @@ export class ConnectionLimiter {
   }
 }
 
-/** Failed sign-ins of one address: this many at once, then one more per interval. */
+/** Failed sign-ins allowed per address: `BURST` in quick succession, then one every `REFILL_MS`. */
 const BURST = 10;
 const REFILL_MS = 6000;
-/** An address that keeps failing is written to the audit log once per interval. */
+/** Minimum interval between audit entries about failures from the same address. */
 const REPORT_MS = 60_000;
-/** Addresses tracked one by one; any others share one bucket. */
+/** Maximum number of addresses tracked individually. All others share one bucket. */
 const MAX_ADDRESSES = 10_000;
 const SHARED = "others";
 

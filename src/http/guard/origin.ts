@@ -4,9 +4,9 @@ import { type HttpError, wrongHost, wrongOrigin } from "../errors.ts";
 /**
  * Checks the `Host` and `Origin` of a request. Returns the error to respond with, or null when both are accepted.
  *
- * `Host` catches a page that has its own name resolve to this machine (DNS rebinding). `Origin` and `Sec-Fetch-Site`,
- * which no script can set, catch a page of another origin. The port is also compared, because cookies and SameSite
- * ignore ports, and an agent's server may listen on another port (invariant 7).
+ * Checking `Host` stops pages whose host name resolves to this machine (DNS rebinding). Checking `Origin` and
+ * `Sec-Fetch-Site`, which no script can set, stops pages from other origins. The port must also match: cookies and
+ * SameSite ignore ports, and an agent's server may listen on another port (invariant 7).
  */
 export function checkOrigin({ headers }: IncomingMessage, names: readonly string[]): HttpError | null {
   const { host, origin } = headers;
@@ -17,7 +17,7 @@ export function checkOrigin({ headers }: IncomingMessage, names: readonly string
   return site === undefined || site === "same-origin" || site === "none" ? null : wrongOrigin();
 }
 
-/** Reports whether the console sent the request. Browsers send one of these headers with every change. */
+/** Reports whether the console sent the request. Browsers send one of the two headers with every change. */
 export function isFromOwnPage({ headers }: IncomingMessage): boolean {
   return headers.origin === undefined ? headers["sec-fetch-site"] === "same-origin" : true;
 }

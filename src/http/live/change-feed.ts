@@ -114,7 +114,7 @@ export class ChangeFeed {
     return this.#position;
   }
 
-  /** Sets the position to the present, for the first listener. */
+  /** Sets the position to the latest change. Call it before the first `listen`. */
   start(): void {
     void this.position;
   }
@@ -134,7 +134,10 @@ export class ChangeFeed {
     };
   }
 
-  /** Returns a batch of the changes between `from` and `position`. A caller that has caught up must listen at once. */
+  /**
+   * Returns a batch of the changes between `from` and `position`. A caller that has caught up must call `listen`
+   * synchronously, so that it misses no changes.
+   */
   catchUp(from: Position): CatchUp {
     // The client may have read further with the previous instance of the service than this one has polled.
     if (isAhead(from, this.position)) this.#read();
@@ -165,7 +168,7 @@ export class ChangeFeed {
       this.#onfailure(error as Error);
     }
     if (this.#listeners.size === 0) return;
-    // With more to read, pause as long as the last batch took, so that other work gets half of the time.
+    // If there is more to read, pause for as long as the last batch took, so that other work gets half of the time.
     const pause = more ? performance.now() - begun : POLL_MS;
     this.#timer = setTimeout(() => this.#poll(), pause);
   }

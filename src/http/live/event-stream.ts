@@ -8,7 +8,7 @@ export const EVENT_STREAM = "text/event-stream";
 /** How long a browser waits before it reconnects. */
 const RETRY_MS = 1000;
 
-/** Sent first, so that the headers reach the client at once. */
+/** Sent first, so that the headers reach the client immediately. */
 const OPENING = `retry: ${RETRY_MS}\n\n`;
 /** A comment that keeps the connection alive. */
 const HEARTBEAT = ":\n\n";
@@ -25,9 +25,9 @@ const STREAM_HEADERS: Readonly<Record<string, string>> = {
   "x-accel-buffering": "no",
 };
 
-/** Bytes queued for a slow client. Beyond this the stream is cut, and the client resumes it. */
+/** Maximum number of bytes queued for a slow client. Beyond this the stream is cut, and the client resumes it. */
 const MAX_QUEUED = 1 << 20;
-/** The number of queued bytes above which `room` waits. */
+/** Number of queued bytes at which `room` starts to wait. */
 const HIGH_WATER_MARK = 64 * 1024;
 /** A client that has read nothing for this many heartbeats is considered gone. */
 const MAX_BEATS_STUCK = 4;
@@ -117,7 +117,7 @@ export class EventStream {
     this.#end();
   }
 
-  /** Ends the stream at once. Queued data is discarded. */
+  /** Ends the stream immediately. Queued data is discarded. */
   cut(): void {
     if (this.#closed) return;
     this.#options.onCut?.();

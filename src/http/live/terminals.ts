@@ -71,7 +71,10 @@ export class Terminals {
     else void viewer.show();
   }
 
-  /** Authorizes a connection like a change, even for viewers, because browsers let any page open a WebSocket. */
+  /**
+   * Authorizes a connection. The stricter checks for changes apply even to viewers, because browsers let any page open
+   * a WebSocket.
+   */
   async #admit(request: IncomingMessage, id: string): Promise<Admitted> {
     const caller = admit(this.#service, request, READERS_AND_AGENT, true);
     const session = await gatewayOf(this.#service, caller).find(decoded(id));

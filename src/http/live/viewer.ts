@@ -7,7 +7,7 @@ import type { LogChunk } from "../../core/session.ts";
 import { MIN_DRAWN_COLUMNS, type TerminalSize } from "../../core/terminal.ts";
 import { isTerminalReply, QueryFilter } from "../../text/terminal/queries.ts";
 
-/** Bytes of input that may wait for a program that does not read, or for an approval. */
+/** Maximum number of bytes of input that wait for a program that does not read, or for an approval. */
 const MAX_WAITING = 64 * 1024;
 const TOO_MUCH_WAITING = "Too much input is pending: the program is not reading its input.";
 /** Errors that are not reported, because the input arrived just after the session ended. */
@@ -72,13 +72,13 @@ class InputQueue {
   }
 }
 
-/** Bytes sent to a viewer that it has not acknowledged yet. */
+/** Maximum number of bytes that a viewer has not acknowledged yet. */
 const WINDOW = 256 * 1024;
 /** Bytes of output per frame. */
 const FRAME = 32 * 1024;
-/** A viewer that is further behind gets a repaint of the current screen instead of the output in between. */
+/** A viewer that is more bytes behind than this gets a repaint of the current screen instead of the missed output. */
 const MAX_BEHIND = 256 * 1024;
-/** A connection with more unsent bytes is terminated, because its client does not read. */
+/** A connection with more unsent bytes than this is terminated, because its client does not read. */
 const MAX_UNREAD = 4 * 1024 * 1024;
 const PING_BYTES = 8;
 /** How often the size of the terminal is checked while there is output. */
@@ -111,7 +111,7 @@ export class Viewer {
   #size: TerminalSize = { columns: 0, rows: 0 };
   #sizeCheckedMs = 0;
   #resized = new AbortController();
-  /** Random payload of the unanswered ping, which only a client that reads can return; null when it was answered. */
+  /** Payload of the last ping; null once it is answered. It is random, so that only a client that reads can answer. */
   #ping: Buffer | null = null;
 
   constructor(socket: WebSocket, session: SessionHandle, options: ViewerOptions) {

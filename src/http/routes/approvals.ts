@@ -46,9 +46,7 @@ export const approvalOperations: readonly Operation[] = [
     summary: "Decide an approval request",
     roles: DECIDERS,
     body: z.strictObject({
-      decision: z
-        .enum(["once", "always", "deny"])
-        .describe("Allow this one time, allow from now on (creates a grant), or deny"),
+      decision: z.enum(["once", "always", "deny"]).describe("Approve once, approve always (creates a grant), or deny"),
       reason: z.string().max(4096).optional().describe("Reason, passed on to the agent"),
       grant: z
         .strictObject({
@@ -93,7 +91,7 @@ export const approvalOperations: readonly Operation[] = [
   }),
 ];
 
-/** Finds an approval. An agent only finds its own; those of other agents look as if they did not exist. */
+/** Finds an approval. For an agent, the approvals of other agents are treated as if they did not exist. */
 function find({ gateway, params, caller }: OperationCall<unknown, unknown>): Approval {
   const reference = params.id ?? "";
   if (caller.agent === null) return gateway.approvals.get(reference);

@@ -157,9 +157,9 @@ export const controlOperations: readonly Operation[] = [
     roles: READERS_AND_AGENT,
     body: z.strictObject({
       timeoutMs: waitTime.describe("Maximum time to wait, in milliseconds"),
-      pattern: z.string().max(1024).optional().describe("Stop when new output matches this regular expression"),
-      quietMs: waitTime.optional().describe("Stop when there was no output for this many milliseconds"),
-      input: z.boolean().optional().describe("Stop when the program waits for input on its terminal"),
+      pattern: z.string().max(1024).optional().describe("Stop waiting when new output matches this regular expression"),
+      quietMs: waitTime.optional().describe("Stop waiting when there has been no output for this many milliseconds"),
+      input: z.boolean().optional().describe("Stop waiting when the program waits for input on its terminal"),
     }),
     response: z
       .object({

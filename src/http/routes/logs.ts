@@ -52,13 +52,13 @@ async function searchLog(session: Session, query: SearchQuery): Promise<{ matche
 
 interface Piece {
   bytes: Buffer;
-  /** Returns the offset in the log of a byte of the piece. Dropped bytes count. */
+  /** Returns the log offset of the byte at index `place`. Log offsets include dropped bytes. */
   offsetOf(place: number): number;
   /** Offset of the next read. */
   end: number;
 }
 
-/** Returns what was read up to the last complete line. A single line that fills the whole read is taken as it is. */
+/** Returns the complete lines of a read. If a single line fills the whole read, returns that part of the line. */
 function pieceOf({ chunks, nextOffset }: LogSlice, isLast: boolean): Piece {
   const all = Buffer.concat(chunks.map(({ bytes }) => bytes));
   const lastBreak = all.lastIndexOf(10);
@@ -69,7 +69,7 @@ function pieceOf({ chunks, nextOffset }: LogSlice, isLast: boolean): Piece {
     if (chunk.dropped > 0) gaps.push({ place, dropped: chunk.dropped });
     place += chunk.bytes.length;
   }
-  // Counted back from the end, whose offset is known.
+  // Counts backwards from the end of the read, whose offset is known.
   const offsetOf = (wanted: number) =>
     nextOffset - (all.length - wanted) - gaps.reduce((sum, gap) => sum + (gap.place > wanted ? gap.dropped : 0), 0);
   return { bytes, offsetOf, end: bytes.length === all.length ? nextOffset : offsetOf(bytes.length) };

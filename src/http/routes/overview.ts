@@ -9,7 +9,7 @@ const REPORT_CACHE_MS = 10_000;
 const Finding = z.object({
   name: z.string().describe("Name of the check"),
   status: z.enum(["ok", "warn", "fail"]).describe("Result of the check"),
-  message: z.string().describe("What was found"),
+  message: z.string().describe("Details of the result"),
   fix: z.string().nullable().describe("How to fix a warning or failure"),
 });
 
@@ -21,7 +21,7 @@ const Item = z.object({
   payload: z.looseObject({}).describe("Data of the work item"),
   state: z.enum(["pending", "claimed", "done"]).describe("State"),
   createdAt: z.string().describe("When the item was created (ISO 8601)"),
-  dueAt: z.string().describe("When the item may be claimed, or when the lease of a claimed one ends (ISO 8601)"),
+  dueAt: z.string().describe("When the item can be claimed or, if it is claimed, when the lease expires (ISO 8601)"),
   attempts: z.int().describe("Number of times the item was claimed"),
   worker: z.string().nullable().describe("Consumer that last claimed the item"),
   note: z.string().nullable().describe("Why the item was last returned to the queue"),

@@ -29,8 +29,8 @@ const NewRule = z.strictObject({
 const loose = z.looseObject({});
 const Policy = z
   .object({
-    security: z.enum(["deny", "allowlist", "full"]).describe("Commands that may run at all"),
-    ask: z.enum(["off", "on-miss", "always"]).describe("When approval is required"),
+    security: z.enum(["deny", "allowlist", "full"]).describe("Security mode"),
+    ask: z.enum(["off", "on-miss", "always"]).describe("Approval mode"),
     sandbox: z.string().describe("Default sandbox profile"),
     rules: z.array(loose).describe("Configured rules"),
     allowlist: z.array(loose).describe("Allowlist entries"),
@@ -38,7 +38,7 @@ const Policy = z
       .array(z.string())
       .nullable()
       .describe("Text filters that need no allowlist entry; null for all built-in ones"),
-    allowDenied: z.array(z.string()).describe("Ids of built-in denials that are switched off"),
+    allowDenied: z.array(z.string()).describe("Ids of built-in denials that are turned off"),
   })
   .meta({ id: "Policy" });
 
@@ -140,12 +140,18 @@ export const ruleOperations: readonly Operation[] = [
         .describe("Shell text, or the program when `args` is given"),
       args: z.array(z.string().max(65_536)).max(4096).optional().describe("Arguments of a program without a shell"),
       cwd: shortText(4096).optional().describe("Working directory (default: the workspace)"),
-      security: z.enum(["deny", "allowlist", "full"]).optional().describe("Check with this mode instead"),
-      ask: z.enum(["off", "on-miss", "always"]).optional().describe("Check with this mode instead"),
+      security: z
+        .enum(["deny", "allowlist", "full"])
+        .optional()
+        .describe("Security mode to check with (default: as configured)"),
+      ask: z
+        .enum(["off", "on-miss", "always"])
+        .optional()
+        .describe("Approval mode to check with (default: as configured)"),
       sandbox: z
         .enum(["off", "read-only", "workspace-write", "isolated"])
         .optional()
-        .describe("Check with this sandbox profile instead"),
+        .describe("Sandbox profile to check with (default: as configured)"),
       agent: shortText(128).min(1).optional().describe("Use the policy of this agent; not available to agents"),
       modes: z.boolean().optional().describe("Include the verdict in each mode"),
     }),
@@ -154,14 +160,14 @@ export const ruleOperations: readonly Operation[] = [
         .array(
           z.object({
             security: z.string().describe("Security mode"),
-            ask: z.string().describe("Ask mode"),
+            ask: z.string().describe("Approval mode"),
             verdict: z.string().describe("Verdict in these modes"),
           }),
         )
         .optional()
         .describe("Verdict in each mode, if requested"),
       unknowns: z
-        .array(z.object({ span: Span, why: z.string().describe("Why it is unknown") }))
+        .array(z.object({ span: Span, why: z.string().describe("Why this part cannot be analyzed") }))
         .optional()
         .describe("Parts of the command that cannot be analyzed"),
     }).meta({ id: "CheckAnswer" }),

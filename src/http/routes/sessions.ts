@@ -6,7 +6,7 @@ import { OPERATORS_AND_AGENT, type Operation, operation, READERS_AND_AGENT } fro
 import { count, flag, RecordedVerdict, RunResultSchema, shortText, waitTime } from "../schemas.ts";
 
 const MAX_LISTED = 1000;
-/** Default time to wait for approval. The response is `pending` after that; the client repeats the same request. */
+/** Default time to wait for approval. After that the status is `pending`, and the client repeats the same request. */
 const APPROVAL_TIMEOUT_MS = 30_000;
 /** `stdin: { text }` may be 8 MiB, and JSON escapes some characters with six bytes. */
 const MAX_RUN_BODY = 50 << 20;
@@ -15,7 +15,7 @@ const runOptions = {
   background: z.boolean().optional().describe("Respond as soon as the command has started"),
   yieldMs: waitTime
     .optional()
-    .describe("Continue in the background after this many milliseconds; the status is `running` then"),
+    .describe("Continue in the background after this many milliseconds; the response then has the status `running`"),
   approvalTimeoutMs: waitTime
     .optional()
     .describe(`Time to wait for approval, in milliseconds (default: ${APPROVAL_TIMEOUT_MS})`),
@@ -42,7 +42,7 @@ export const sessionOperations: readonly Operation[] = [
       limit: count(MAX_LISTED).optional().describe("Maximum number of sessions (default: 100)"),
       before: shortText(64).optional().describe("Only sessions older than this one, by session ID"),
       q: shortText().optional().describe("Text to find in the session"),
-      others: flag().optional().describe("Only sessions of other gateways of the fleet"),
+      others: flag().optional().describe("Only sessions of other gateways in the fleet"),
     }),
     response: z.object({
       sessions: z.array(SessionSchema).describe("Matching sessions"),

@@ -16,7 +16,7 @@ interface Made {
   lastsMs: number;
 }
 
-/** Creates a sign-in from the secret of a link, which can be used once, or from a token. Null if it is neither. */
+/** Creates a sign-in from a token or from the secret of a link, which works once. Returns null if neither is valid. */
 function createSignIn(service: Service, secret: string): Made | null {
   const { signIns, gateway } = service;
   const found = byLink(service, secret) ?? byToken(service, secret);
@@ -128,8 +128,8 @@ export const signInOperations: readonly Operation[] = [
 ];
 
 /**
- * Returns the error for a wrong secret and applies the rate limit. Failures are recorded in the audit log: the first of
- * an address at once, then their number at most once a minute.
+ * Returns the error for a wrong secret and applies the rate limit. The first failure from an address is recorded in the
+ * audit log immediately; further failures are recorded as a count, at most once a minute.
  */
 function refusal({ signInLimiter, gateway }: Service, address: string): HttpError {
   const failures = signInLimiter.toReport(address);

@@ -31,7 +31,7 @@ const STAGE_NAMES = new Map([
 /** Maximum length of the command line. Secrets in it are masked. */
 const MAX_COMMAND = 1000;
 
-/** Returns the spans of an ended command: one for the whole and one for each stage. */
+/** Returns the spans of an ended command: one for the whole command and one for each stage. */
 export function spansOf(info: SessionInfo, stages: readonly Stage[]): Span[] {
   // A session id has the length of a trace id, so the trace of a session can be found by its id.
   const traceId = info.id.replaceAll("-", "");

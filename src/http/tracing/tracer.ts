@@ -8,12 +8,13 @@ import { type Attribute, type Span, spansOf } from "./spans.ts";
 const MAX_QUEUED = 4096;
 const AT_ONCE = 512;
 const EVERY_MS = 2000;
-const APPROVAL_TIMEOUT_MS = 5000;
-/** How long the last export may delay the end of the service. */
+const EXPORT_TIMEOUT_MS = 5000;
+/** How long the last export may delay the shutdown of the service, in milliseconds. */
 const CLOSE_TIMEOUT_MS = 1000;
 
 /**
- * Exports spans in batches in the background. The queue is bounded, so an unavailable collector has no other effect.
+ * Exports spans in batches in the background. The queue is bounded: while the collector is unavailable, spans are
+ * dropped, and the service is not affected.
  */
 export class TraceExporter {
   readonly #settings: TraceSettings;
@@ -87,7 +88,7 @@ export class TraceExporter {
         headers: { ...headers, "content-type": "application/json" },
         body: otlpText(batch, resource, this.#version),
         redirect: "error",
-        signal: AbortSignal.timeout(APPROVAL_TIMEOUT_MS),
+        signal: AbortSignal.timeout(EXPORT_TIMEOUT_MS),
       });
       await response.body?.cancel();
       if (response.ok) {
@@ -183,7 +184,7 @@ export class Tracer {
     await this.#exporter.close();
   }
 
-  /** Exports ended sessions. One with lingering processes is exported twice, with the same span ids. */
+  /** Exports ended sessions. A session with lingering processes is exported twice, with the same span ids. */
   #note(changes: readonly Change[]): void {
     for (const change of changes) {
       if (change.type !== "session" || change.session.status === "running") continue;

@@ -2,17 +2,17 @@ import type { IncomingMessage } from "node:http";
 
 export type Body = { value: unknown; bytes: number } | { fault: "too large" | "not json" };
 
-/** Bodies above this size count as large; the number of concurrent ones is limited. */
+/** Bodies above this size count as large. The number of large bodies that are read concurrently is limited. */
 export const LARGE_BODY_BYTES = 1 << 20;
 
-/** Reports whether the body may be large. One without a length counts as large until it has been read. */
+/** Reports whether the body may be large. A body of unknown length counts as large until it has been read. */
 export function mayBeLargeBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > LARGE_BODY_BYTES;
 }
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Reads the body of a request as JSON. A longer body is rejected without being buffered. */
+/** Reads the body of a request as JSON. Rejects a body longer than `maxBytes` without buffering it. */
 export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Body> {
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) return { fault: "too large" };
   const parts: Buffer[] = [];

@@ -26,7 +26,11 @@ function authenticate(request: IncomingMessage, response: ServerResponse, option
   const host = validateHostHeader(request.headers.host, options.hosts);
   const origin = validateOriginHeader(request.headers.origin, options.hosts);
   if (!host.ok || !origin.ok) {
-    sendError(response, 403, "The Host or Origin header does not name this server. Add a host name with --allow-host.");
+    sendError(
+      response,
+      403,
+      "The Host or Origin header does not name this server. Allow another host name with `--allow-host`.",
+    );
     return null;
   }
   const [, secret] = /^Bearer +(\S{1,512}) *$/i.exec(request.headers.authorization ?? "") ?? [];
@@ -51,7 +55,7 @@ export interface HandlerOptions extends SessionLimits {
   agentOptions: Omit<AgentOptions, "agent">;
   /** Limits concurrent large bodies. `acquire` returns the function that releases a slot, or throws. */
   largeBodies?: { acquire(who: Pick<Token, "name" | "agent">): () => void };
-  /** Reports an error of a client. */
+  /** Reports an error caused by a client. */
   onerror: (error: Error) => void;
   /** Reports an internal error. */
   onfailure: (error: Error) => void;

@@ -13,7 +13,10 @@ import { AgentContext, type AgentOptions } from "../agent-context.ts";
 import { Connection, shutdown } from "../connection.ts";
 import { createServer, sendNotifications } from "../server.ts";
 
-/** Serves one agent over HTTP: its context, and the handler for 2026-era clients, which has no connections. */
+/**
+ * Serves one agent over HTTP. Holds the agent's context and the handler for clients of protocol version 2026-07-28 and
+ * later, which is stateless.
+ */
 export class AgentEndpoint {
   readonly agentContext: AgentContext;
   readonly modern: McpHttpHandler;
@@ -72,9 +75,9 @@ export function sendError(
 }
 
 export interface SessionLimits {
-  /** Maximum number of sessions of all agents together. */
+  /** Maximum number of sessions across all agents. */
   most: number;
-  /** A session without requests and open streams ends after this time, in milliseconds. */
+  /** A session with no requests and no open streams ends after this time, in milliseconds. */
   idleMs: number;
 }
 
@@ -89,7 +92,10 @@ interface HttpSession {
   lastSeen: number;
 }
 
-/** HTTP sessions of 2025-era clients. A session ends with DELETE, after a period of inactivity, or with its token. */
+/**
+ * HTTP sessions of clients up to protocol version 2025-11-25. A session ends on DELETE, when it is idle for too long,
+ * or when its token becomes invalid.
+ */
 export class HttpSessions {
   readonly #sessions = new Map<string, HttpSession>();
   readonly #limits: SessionLimits;
@@ -113,7 +119,7 @@ export class HttpSessions {
       return;
     }
     if (session === null) {
-      sendError(response, id === undefined ? 400 : 404, "Unknown session. Start with `initialize`.");
+      sendError(response, id === undefined ? 400 : 404, "Unknown session. Start a new one with `initialize`.");
       return;
     }
     session.lastSeen = Date.now();

@@ -130,13 +130,13 @@ test("the a key shows the grant and asks for its duration, and Esc cancels", { s
   await terminal.ends();
 });
 
-test("rejects the a key for a command that can only be approved once", { skip }, async () => {
+test("rejects the a key for a command that cannot be approved permanently", { skip }, async () => {
   const { approvals, ask, open } = scene();
   const id = ask("make");
   const terminal = open();
   await terminal.shows("│ make");
   terminal.press("a");
-  await terminal.shows("Can only be approved once: make runs code from project files.");
+  await terminal.shows("This command cannot be approved permanently: make runs code from project files.");
   assert.equal(approvals.get(id).status, "pending");
   terminal.press("\x03");
   await terminal.ends();

@@ -77,7 +77,7 @@ export interface RulesAnswer {
 }
 
 export interface TriedRule {
-  /** Why the rule cannot be created; null when it can. */
+  /** Why the grant cannot be created; null when it can. */
   problem: string | null;
   covers: GrantTarget[];
   results: { command: string; covered: boolean; verdict: string; why: string }[];

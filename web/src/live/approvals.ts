@@ -10,7 +10,7 @@ const known = new Map<string, Approval>();
 const [version, setVersion] = createSignal(0);
 const [loading, setLoading] = createSignal(true);
 const [failure, setFailure] = createSignal<unknown>(null);
-/** Ids updated by events while a list was loading; the list has older data about them. Null when none is loading. */
+/** Ids updated by events while a list was loading, which has older data about them. Null when no list is loading. */
 let fresher: Set<string> | null = null;
 
 export { failure as approvalsFailure, loading as approvalsLoading };
@@ -58,7 +58,7 @@ export async function loadApprovals(): Promise<void> {
   }
 }
 
-/** Lists all pending requests. A single agent can fill a response, so a full one is completed agent by agent. */
+/** Lists all pending requests. If the response is full, it also lists those of each agent: one agent can fill it. */
 async function listPending(): Promise<Approval[]> {
   const query = { status: "pending", limit: MOST_LISTED };
   const found = await list(query);

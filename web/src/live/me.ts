@@ -18,7 +18,7 @@ export async function loadMe(): Promise<void> {
   try {
     setMe(await get<Me>("/v1/me"));
   } catch (error) {
-    // Any other error may be a restart of the service, which keeps sign-ins.
+    // Other errors may be caused by a restart of the service, after which the sign-in is still valid.
     if (error instanceof ApiError && error.status === 401) setMe(null);
     else again = window.setTimeout(() => void loadMe(), RETRY_MS);
   }

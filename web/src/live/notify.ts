@@ -21,7 +21,7 @@ export async function toggleNotify(): Promise<void> {
 }
 
 // Shows a desktop notification for a new request while the page is not visible. A notification has no buttons to
-// decide: the request must be read first.
+// approve or deny, because the request must be read first.
 onNewApproval((approval) => {
   if (!wanted() || document.visibilityState === "visible") return;
   const title = `${shownLine(approval.agent)} requests approval`;

@@ -12,7 +12,7 @@ interface Stretch {
   why: string | undefined;
 }
 
-/** Splits the text at the start and end of every mark. Marks may overlap and may exceed the text. */
+/** Splits the text at the start and end of every mark. Marks may overlap and may extend beyond the text. */
 export function stretches(text: string, marks: readonly Mark[]): Stretch[] {
   const inside = marks
     .map((mark) => ({ ...mark, start: Math.max(0, mark.start), end: Math.min(text.length, mark.end) }))

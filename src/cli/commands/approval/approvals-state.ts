@@ -30,7 +30,10 @@ export type Effect = { decide: Omit<ApprovalDecision, "who" | "channel"> } | "qu
 
 export const EMPTY_STATE: ApprovalsState = { waiting: [], selected: null, top: 0, seenTo: 0, entry: null, message: "" };
 
-/** Updates the list. If the selected request is no longer pending, none is selected, so that a key affects no other. */
+/**
+ * Updates the list. If the selected request is no longer pending, clears the selection, so that a key press does not
+ * affect another request.
+ */
 export function refresh(state: ApprovalsState, waiting: Approval[]): ApprovalsState {
   if (state.selected !== null && !waiting.some(({ id }) => id === state.selected)) {
     const message = state.message || "The selected request was decided elsewhere or has expired.";
@@ -90,7 +93,7 @@ function yes(state: ApprovalsState, pressed: "o" | "a", view: Shown): { state: A
   }
   if (pressed === "o") return { state, effect: { decide: { decision: "once" } } };
   const { always } = chosen.request;
-  if (!always.ok) return still({ ...state, message: `Can only be approved once: ${always.why}.` });
+  if (!always.ok) return still({ ...state, message: `This command cannot be approved permanently: ${always.why}.` });
   return still({ ...state, entry: { for: "expiry", text: "" } });
 }
 

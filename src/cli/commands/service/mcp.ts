@@ -154,7 +154,7 @@ async function serveHttp(
   const most = countOption(values, "max-sessions") ?? DEFAULT_SESSIONS;
   const idleMs = withinADay(values, "idle") ?? DEFAULT_IDLE_MS;
   const names = textOptions(values, "allow-host");
-  // Reports an invalid configuration and conflicting toolsets at start and not on the first call of an agent.
+  // Reports an invalid configuration and conflicting toolsets at startup instead of on an agent's first call.
   const { AgentContext } = await import("../../../mcp/agent-context.ts");
   const proof = new AgentContext(options);
   await proof.tools.list().finally(() => proof.close());

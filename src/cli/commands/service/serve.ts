@@ -134,7 +134,7 @@ async function serveUntil({ values, io }: Invocation, place: Place, signal: Abor
   }
 }
 
-/** Returns the trace settings of the standard OpenTelemetry variables, or null when tracing is off. */
+/** Returns the trace settings from the standard OpenTelemetry variables, or null when tracing is off. */
 async function tracingOf(env: NodeJS.ProcessEnv): Promise<ServeOptions["tracing"]> {
   const { traceSettings } = await import("../../../http/tracing/settings.ts");
   try {

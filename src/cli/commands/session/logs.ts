@@ -115,7 +115,7 @@ function since(values: Values, nowMs: number): Pick<LogQuery, "sinceMs"> {
 
 type Write = (chunk: LogChunk) => void;
 
-/** Returns the function that prints chunks: each stream to its own, both to stdout, with times, or as JSON. */
+/** Returns the function that prints chunks: to separate streams, all to stdout, with times, or as JSON. */
 function logWriter(way: "apart" | "together" | "times" | "json", io: Io): Write {
   switch (way) {
     case "apart":

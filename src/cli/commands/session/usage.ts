@@ -225,7 +225,7 @@ function pressed(view: UsageView, key: Key): UsageView {
   return { ...view, top: view.top + (STEPS[name]?.(room) ?? 0) };
 }
 
-/** Limits the scroll position to the rows there are. */
+/** Limits the scroll position, so that the view does not scroll past the last row. */
 function within(view: UsageView): UsageView {
   const most = view.rows.length - usageRoom({ rows: process.stdout.rows ?? 24 });
   return { ...view, top: Math.max(0, Math.min(view.top, most)) };

@@ -80,7 +80,7 @@ function Known(props: { info: SessionDetails }) {
   const live = createMemo(() => isLive(props.info));
   const tabs = () => TABS.filter((each) => !("pty" in each) || props.info.pty !== null);
   const first = tabs()[0]?.tab as Tab;
-  // The tab that the URL names, also when a link leads to another tab of the same session.
+  // The tab named in the URL. It changes when a link leads to another tab of the same session.
   const askedTab = createMemo(() => tabNamed(route().query.get("tab")));
   const [tab, setTab] = createSignal<Tab>(tabs().find((each) => each.tab === askedTab())?.tab ?? first);
   const sampler = createSampler(props.info.id, live);

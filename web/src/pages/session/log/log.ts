@@ -8,9 +8,9 @@ export type LogStream = "merged" | "stdout" | "stderr";
 
 const FIRST = 64 << 10;
 const BLOCK = 128 << 10;
-/** Bytes of a log kept in memory, whatever its size. */
+/** Maximum number of bytes of a log kept in memory. */
 const MOST = 512 << 10;
-/** Bytes loaded before a position that is jumped to, so that scrolling back needs no request. */
+/** Bytes loaded before the position that the log is opened at, so that scrolling back a little needs no request. */
 const LEAD = 8 << 10;
 
 /** Bytes kept while following. Less than `MOST`, because every update renders all of them again. */

@@ -87,7 +87,7 @@ export function trimmed(region: Region, most: number, keep: "start" | "end"): Re
   return { from, to, parts };
 }
 
-/** Longer lines are split: the output may never contain a line feed. */
+/** Lines longer than this are split, because output can be long without containing a line feed. */
 const LONGEST_LINE = 8192;
 
 /** Returns the lines of a region. A region that starts in the middle of a line omits that line. */

@@ -11,7 +11,7 @@ import { formatSize } from "../../../../../src/text/format.ts";
 
 const ROW = 20;
 const BEYOND = 12;
-/** Maximum height of the parts outside the loaded region, in pixels. Browsers limit elements to about 30 million. */
+/** Maximum height of the parts outside the loaded region, in pixels. Browsers allow about 30 million. */
 const TALLEST = 8_000_000;
 const JUMP_MS = 70;
 const TIME_CELLS = 14;

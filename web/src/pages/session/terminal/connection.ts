@@ -3,7 +3,7 @@ import { key, SOCKET_PROTOCOL } from "../../../api/key.ts";
 /** A connection to the terminal of a session. */
 export interface TerminalConnection {
   send(message: { type: "input"; data: string } | { type: "resize"; columns: number; rows: number }): void;
-  /** Acknowledges bytes that were drawn, so that the service may send the same number again. */
+  /** Acknowledges bytes that were drawn, so that the service can send more. */
   drawn(bytes: number): void;
   close(): void;
 }

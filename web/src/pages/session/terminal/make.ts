@@ -26,8 +26,8 @@ export interface Drawn {
 }
 
 /**
- * Creates a terminal of exactly this size, in the largest font that fits. The size of the session's terminal does not
- * change because someone watches it.
+ * Creates a terminal of exactly this size, in the largest font that fits. Watching a session does not resize its
+ * terminal.
  */
 export function drawTerminal(
   element: HTMLElement,

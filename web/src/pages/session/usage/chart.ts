@@ -10,7 +10,7 @@ export interface ChartLine {
 export interface ChartLook {
   lines: ChartLine[];
   format: (value: number) => string;
-  /** Minimum of the scale's upper end, so that small values look small. */
+  /** The upper end of the scale is at least this value, so that small values look small. */
   least: number;
 }
 
