@@ -1,5 +1,5 @@
-// Installs the keeper: copies the prebuilt one of the package if it runs here, otherwise compiles it with the C compiler
-// of the system. This is plain JavaScript for any version of Node, because it runs before the version is checked. A
+// Installs the keeper: copies the prebuilt one of the package if it runs here, otherwise compiles it with the system C
+// compiler. This is plain JavaScript for any version of Node, because it runs before the version is checked. A
 // missing compiler does not fail the installation: commands then run under the portable executor, and
 // `sallyport doctor` reports it. Options:
 //   --strict            compile the keeper and treat warnings as errors
