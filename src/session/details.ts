@@ -1,6 +1,6 @@
 import type { SessionInfo, SessionLimits, StreamInfo } from "../core/session.ts";
 import { commandLine } from "../text/command-line.ts";
-import { formatDuration, formatSize } from "../text/format.ts";
+import { counted, formatDuration, formatSize } from "../text/format.ts";
 import type { Pair } from "../text/table.ts";
 
 /** Returns a session's details as labelled values, in display order. */
@@ -29,7 +29,9 @@ export function sessionDetails(info: SessionInfo): Pair[] {
     ...Object.entries(info.streams).map(([name, stream]): Pair => [name, streamText(stream)]),
     given("log file", info.logFile),
     info.envNames.length > 0 ? ["variables", info.envNames.join(" ")] : null,
-    info.leftover > 0 ? ["leftover", `${info.leftover} processes when the command ended`] : null,
+    info.leftover > 0
+      ? ["leftover", `${counted(info.leftover, "process", "processes")} still running when the command ended`]
+      : null,
     ...info.warnings.map((warning): Pair => ["warning", warning]),
     ...info.hints.map((hint): Pair => ["hint", hint]),
     given("error", info.error?.message),
@@ -52,7 +54,7 @@ function limitsText(limits: SessionLimits | null): string | null {
   const { memoryBytes, cpu, processes, diskBytes, fileSize, openFiles } = limits;
   const parts = [
     memoryBytes === null ? null : `${formatSize(memoryBytes)} memory`,
-    cpu === null ? null : `${cpu} CPUs`,
+    cpu === null ? null : cpu === 1 ? "1 CPU" : `${cpu} CPUs`,
     processes === null ? null : `${processes} processes and threads`,
     diskBytes === null ? null : `${formatSize(diskBytes)} written`,
     fileSize === null ? null : `${formatSize(fileSize)} per file`,

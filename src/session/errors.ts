@@ -116,7 +116,7 @@ function size(bytes: number): string {
 }
 
 const OPTIMIZE_HINT: Record<ExceededLimit["kind"], string> = {
-  memory: "Reduce memory use: smaller batches, fewer parallel workers, streams instead of whole files.",
+  memory: "Reduce memory use: process smaller batches, run fewer parallel workers, or stream files.",
   processes: "Start fewer processes at a time, for example with `make -j2` or a smaller worker pool.",
   disk: "Write less data, or pipe it to the next program instead of storing it.",
   fileSize: "Write smaller files, or split the output into several files.",
@@ -155,11 +155,11 @@ export function limitWarning({ kind, value }: ExceededLimit): string {
   return `child processes exceeded the ${NAME[kind]} limit of ${LIMIT[kind].shown(value)} and were killed`;
 }
 
-/** Returns the error of a session whose keeper was killed, and with it the command: no exit record exists. */
+/** Returns the error for a session that has ended without an exit record. */
 export function sessionLost(): { type: ErrorType; message: string; recovery: Recovery[] } {
   return {
     type: "SessionLost",
-    message: "The command's keeper was killed, and the command with it. The exit code is unknown.",
+    message: "The command ended because its keeper was killed or the machine went down. The exit code is unknown.",
     recovery: [
       { action: "check_logs", hint: "Check the session's logs for the output up to that point." },
       { action: "retry", hint: "Run the command again if that is safe." },

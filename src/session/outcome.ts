@@ -35,7 +35,7 @@ function lastErrorOutput(data: SessionData): string {
   try {
     return data.errorTail(TAIL_BYTES);
   } catch {
-    return ""; // The log is removed or unreadable; hints are optional.
+    return ""; // The log was removed or cannot be read; hints are optional.
   }
 }
 
@@ -51,7 +51,7 @@ type StartedSession = Pick<SessionRow, "command" | "args" | "cwd" | "capture" | 
 
 type Outcome = Pick<SessionEnd, "status" | "warnings" | "error">;
 
-/** The outcome by exit record: the caller's result and the row, which is written later, must agree. */
+/** Outcomes by exit record, cached so that the caller's result agrees with the row, which is written later. */
 const outcomes = new WeakMap<ExitRecord, Outcome>();
 
 /** Returns the status, warnings and error of a session that has ended. */
@@ -76,7 +76,7 @@ function computeOutcome(row: StartedSession, ending: ExitRecord): Outcome {
   };
 }
 
-/** The outcome of a command that a worker ran, which has already determined status, warnings and error. */
+/** Returns the outcome of a command that ran on a worker. The worker has already determined it. */
 function reportedOutcome(
   row: StartedSession,
   { status, warnings, error }: ExitReport,
@@ -110,7 +110,7 @@ function launchError(row: Pick<SessionRow, "command" | "args" | "cwd">, record: 
 const SIGXFSZ = 25;
 
 /**
- * Returns the limit that ended the command. The kernel reports an exceeded file size only by SIGXFSZ to the process.
+ * Returns the limit that ended the command. If a file grows too large, the kernel only sends SIGXFSZ to the process.
  */
 function exceededLimit({ limits }: StartedSession, { reason, limit, signal, code }: ExitRecord): ExceededLimit | null {
   if (reason === "limit") return limit ?? null;
@@ -134,7 +134,7 @@ function warningsOf(row: StartedSession, record: ExitRecord): string {
   return notes.length === 0 ? row.warnings : JSON.stringify([...(JSON.parse(row.warnings) as string[]), ...notes]);
 }
 
-/** On a full disk a command keeps running and loses output; the lost bytes are counted and reported. */
+/** Returns a warning for each stream that lost output because the disk was full. The command itself keeps running. */
 function lostOutputWarnings(row: StartedSession, record: ExitRecord): string[] {
   const names = row.capture === "merged" ? ["output"] : ["stdout", "stderr"];
   return record.streams.flatMap((s, i) => (s.lost > 0 ? [lostOutputWarning(names[i] ?? "output", s.lost)] : []));

@@ -56,7 +56,10 @@ export function approvalDenied({ id, decisions }: Approval): Refusal {
   };
 }
 
-/** A request that failed before policy was evaluated: an invalid folder, variable or deadline, or a quota. */
+/**
+ * Returns the refusal of a request that failed before policy was evaluated, because of an invalid folder, variable or
+ * deadline, or an exceeded quota.
+ */
 export function requestFailed({ type, message, recovery }: SallyportError): Refusal {
   const hints = recovery.map(({ action, hint }) => ({ action, hint: short(hint) }));
   return { status: "failed", error: { type, message: short(message), recovery: hints } };
@@ -68,7 +71,7 @@ function short(text: string): string {
   return `${text.slice(0, MOST_QUOTED_CHARACTERS).toWellFormed()}… [${text.length - MOST_QUOTED_CHARACTERS} more characters]`;
 }
 
-/** The error when no sandbox is available and the configuration requires one. */
+/** Returns the error for a machine that has no sandbox although the configuration requires one. */
 export function sandboxUnavailable(): SallyportError {
   const message = "This machine cannot sandbox commands, and the configuration requires a sandbox (`require`).";
   return new SallyportError("SandboxUnavailable", message, [
@@ -100,7 +103,7 @@ export function approvalPending({ id, expiresAt }: Approval): Refusal {
   };
 }
 
-/** The refusal when a worker's own policy requires approval and the job has no attestation that the worker accepts. */
+/** Returns a worker's refusal: its own policy requires approval, and it accepts no attestation of the job. */
 export function attestationMissing({ reasons }: Verdict, { message, recovery }: SallyportError): Refusal {
   const [reason] = reasons;
   const why = reason ? ` ${reason.message.replace(/\.$/, "")} (${reason.rule}).` : "";
@@ -117,7 +120,7 @@ export function attestationMissing({ reasons }: Verdict, { message, recovery }: 
   };
 }
 
-/** The reason for a typed line whose final text cannot be derived from its keys. */
+/** Returns the reason for refusing a typed line whose final text cannot be derived from its keys. */
 export function unknowableLine(): Reason {
   return {
     rule: "unanalyzable",

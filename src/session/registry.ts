@@ -15,13 +15,14 @@ import { hasReceivedInput } from "./terminal/input.ts";
 const NAME_ATTEMPTS = 4;
 /** Ends are batched for at most this long: several short commands share a write, and no person notices the delay. */
 const WRITE_WITHIN_MS = 25;
-/** The number of ended executions with input that are kept, so that a late wait still sees their output. */
+/** The maximum number of ended executions that are kept for callers that still wait for output. */
 const MOST_ENDED = 100;
 const RUNNING = { status: "running", lingering: false } as const;
 
 /**
- * Prepares further writes that belong to a session's end. `first` is true for the end of the main process. It is called
- * before the transaction; the function it returns runs inside it, and only in the gateway that recorded the end.
+ * Prepares further writes that belong to a session's end. `first` is true for the end of the main process. The listener
+ * is called before the transaction. The function that it returns is called inside the transaction, and only in the
+ * gateway that recorded the end.
  */
 export type EndListener = (session: SessionFields, ended: SessionEnd, first: boolean) => () => void;
 
@@ -122,9 +123,9 @@ export class Registry {
   }
 
   /**
-   * Ends are written in batches, shortly after they happen, so that no caller waits for the database. The exit record
-   * on disk is authoritative until then. Reads through this registry flush the batch first; other gateways find the
-   * exit record, as they would if this gateway had been killed.
+   * Queues the end of a session. Ends are written in batches, shortly after they happen, so that no caller waits for
+   * the database. The exit record on disk is authoritative until then. Reads through this registry flush the batch
+   * first; other gateways find the exit record, as they would if this gateway had been killed.
    */
   #queueEnd(session: SessionFields, ending: ExitOutcome, host: string | null): void {
     if (ending === "lost") this.#sessionsLost = true;
@@ -232,7 +233,8 @@ export class Registry {
   }
 
   /**
-   * Starts a zygote if sessions were lost: a keeper killed with its zygote may leave processes, which the next ends.
+   * Starts a zygote if sessions were lost. A keeper that is killed together with its zygote may leave processes, which
+   * the next zygote ends.
    */
   async #cleanUpLost(): Promise<void> {
     if (!this.#sessionsLost) return;
@@ -259,8 +261,8 @@ export class Registry {
   }
 
   /**
-   * Counts the running sessions of an agent. Only when the count reaches `limit` is each session that this gateway is
-   * not attached to checked for an unrecorded end.
+   * Counts the running sessions of an agent. If the count reaches `limit`, sessions that this gateway is not attached
+   * to are checked for an unrecorded end.
    */
   running(agent: string, limit: number): number {
     const count = this.#store.running(agent); // includes sessions with a queued end

@@ -104,7 +104,7 @@ export async function terminalOutput(folder: string): Promise<Pick<RunResult, "s
   return { stdout: output, output };
 }
 
-/** Renders the text before and after omitted bytes separately: the cursor position at the cut is unknown after it. */
+/** Renders the text before and after omitted bytes separately, because their effect on the cursor is unknown. */
 function lineOutput(text: string, omittedAt: number | null): string {
   if (omittedAt === null) return terminalText(text);
   return terminalText(text.slice(0, omittedAt)) + terminalText(text.slice(omittedAt));

@@ -81,7 +81,7 @@ async function deleteRows(registry: Registry, rows: RemovalTarget[]): Promise<vo
 function deleteRow(registry: Registry, { id, mark }: RemovalTarget, patient: boolean): boolean {
   try {
     mark?.();
-    // Another gateway may have found that some of its processes still run; the session is kept in that case.
+    // Another gateway may have found that processes of the session are still running; it is kept in that case.
     if (registry.store.delete(id) || !registry.store.get(id)) registry.executor.remove(id);
     return true;
   } catch (error) {

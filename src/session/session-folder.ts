@@ -171,7 +171,7 @@ class SessionFolder implements SessionData {
     return liveUsage(keeperPid, this.#processes(this.#id));
   }
 
-  /** Returns the sizes its terminal has had. Throws for a session without a terminal. */
+  /** Returns all sizes of the session's terminal, in order. Throws for a session without a terminal. */
   #sizes(name: string): [SizeChange, ...SizeChange[]] {
     const history = this.terminal();
     if (history && "sizes" in history) return history.sizes;

@@ -26,7 +26,7 @@ import { encodeKeys, encodePaste } from "./terminal/keys.ts";
 import type { TypedCommand } from "./terminal/typed-input.ts";
 import { assertConditions } from "./terminal/wait-for.ts";
 
-/** The number of input bytes recorded per audit entry. */
+/** The maximum number of input bytes recorded per audit entry. */
 const MOST_NOTED = 4096;
 
 /** The source of a session's records: this state folder, or the worker that runs the session for another gateway. */
@@ -169,7 +169,7 @@ export class Session implements SessionHandle {
       closed: () => stdinClosed(this.name),
     };
     try {
-      // Called for every key: local data answers synchronously.
+      // This runs for every key, so sessions on this machine are checked synchronously.
       const terminal = execution.onTerminal
         ? await execution.onTerminal()
         : isOnTerminal(execution, () => this.#ownData());
@@ -207,7 +207,7 @@ export class Session implements SessionHandle {
     const { status, pty } = this.info();
     if (conditions.input && status === "running" && pty === null) throw notOnTerminal(this.name);
     const execution = status === "running" ? await this.#liveOrEnded() : null;
-    // The output that follows this gateway's last input, and even the end, may precede the call to `waitFor`.
+    // This gateway's last input may have produced output, or ended the session, before `waitFor` was called.
     const typedInto = execution ?? this.#records.endedExecution(this.id);
     const offset = conditions.offset ?? (typedInto ? outputOffsetAtInput(typedInto) : undefined) ?? now;
     const found = await data.waitFor(execution, offset === undefined ? conditions : { ...conditions, offset });

@@ -38,7 +38,8 @@ export function signalNumber(signal: string): number {
 }
 
 /**
- * Builds the request for a signal. Signals that end, stop or continue go to the whole tree, others to the main process.
+ * Builds the request for a signal. Signals that end, stop or resume a process go to the whole process tree, others only
+ * to the main process.
  */
 export function killRequest(signal: string, graceMs: number | null): KillRequest {
   const number = signalNumber(signal);

@@ -6,7 +6,7 @@ import type { Unknown } from "../core/facts.ts";
 
 const ANY = /[^\t\n\x20-\x7e]/;
 
-/** Built on first use, because compiling Unicode properties takes longer than checking a plain command. */
+/** Builds the patterns on first use: compiling Unicode properties takes longer than checking a plain command. */
 const patterns = () => ({
   // A variation selector or joiner after an emoji hides nothing.
   emojiGlue: /\p{Extended_Pictographic}[\u{1F3FB}-\u{1F3FF}]?[\uFE0F\u200D]+/gu,

@@ -12,14 +12,15 @@ export const limits = {
   /** Number of `${` in the text. */
   expansions: 400,
   backticks: 1000,
-  /** Number of `$`, and of `;`, `|` and `&`, in the text. */
+  /** Number of `$` in the text. */
   dollars: 1500,
+  /** Number of `;`, `|` and `&` in the text. */
   separators: 2000,
   /** Wildcards and quotes in one run of non-blank characters. */
   signsPerWord: 1024,
   /** Arguments, assignments and redirections of one command. */
   commandWords: 2048,
-  /** Steps of the walk. Nested loops are walked once per value, which multiplies. */
+  /** Steps of the walk. Loops are walked once per value, so nested loops multiply the steps. */
   steps: 20_000,
   hereDocuments: 64,
   /** Number of `{` in one run of non-blank characters. */

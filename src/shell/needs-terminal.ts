@@ -20,7 +20,7 @@ export function readsTerminal(argv: readonly string[]): boolean {
 
 const SHELL_NAMES: ReadonlySet<string> = new Set(SHELLS);
 
-/** Reports whether `auto` selects a terminal for this request. Requests with stdin text never get one. */
+/** Reports whether `pty: "auto"` selects a terminal for this request. Requests with stdin text never get one. */
 export function mayHaveTerminal({ stdin }: Pick<RunRequest, "stdin">, commands: readonly CommandFact[]): boolean {
   return typeof stdin !== "object" && needsTerminal(commands);
 }
@@ -41,7 +41,7 @@ function wantsTerminal(fact: CommandFact, isLast: boolean): boolean {
   return wants?.(commandLine(argv)) ?? false;
 }
 
-/** Reports whether standard output is not redirected to a file, as it is in `vim x > log`. */
+/** Reports whether standard output is visible. It is not in `vim x > log`, which redirects it to a file. */
 function isSeen({ redirects }: CommandFact): boolean {
   return !redirects.some(({ kind, fd }) => (kind === "write" || kind === "append") && (fd === null || fd === 1));
 }
@@ -76,8 +76,6 @@ function isOption(given: string, wanted: string): boolean {
   );
 }
 
-/** Programs that need a terminal, with the condition. A version suffix (`python3.13`) is ignored. */
-
 /** The parsed arguments of a command. `words` are the arguments that are not options, in order. */
 interface CommandLine {
   words: readonly string[];
@@ -107,7 +105,7 @@ const first =
 const tableOf = (rows: readonly (readonly [string, Wants])[]): ReadonlyMap<string, Wants> =>
   new Map(rows.flatMap(([names, wants]) => names.split(" ").map((name) => [name, wants] as const)));
 
-/** An editor opens unless the commit message is given or taken from elsewhere. */
+/** Matches `git commit` if it opens an editor: the message is neither given nor taken from elsewhere. */
 const commits = without(
   "-m",
   "-F",
@@ -150,6 +148,7 @@ const container: Wants = ({ operands, has }) => {
     : action === "edit" || action === "login";
 };
 
+/** Programs that need a terminal, each with a condition. A version suffix (`python3.13`) is ignored. */
 const WANTS_TERMINAL = tableOf([
   [
     "vi vim nvim view vimdiff nano pico micro hx helix kak joe jed mg ne mcedit emacs",

@@ -53,7 +53,10 @@ export function notFound(program: string, place: LookupContext): LaunchFailure {
   return { type: "CommandNotFound", message: `Command not found: ${shownName(program)}.`, recovery };
 }
 
-/** The kernel reports ENOENT for an existing file when the interpreter of that file does not exist. */
+/**
+ * Returns the error for a program whose interpreter does not exist, for which the kernel also reports ENOENT; null for
+ * other programs.
+ */
 function missingInterpreter(program: string, { cwd, path }: LookupContext): LaunchFailure | null {
   const file = program.includes("/") ? resolve(cwd, program) : findProgram(program, path);
   const interpreter = file === null ? null : interpreterOf(file);
@@ -133,13 +136,16 @@ function isFile(path: string): boolean {
   }
 }
 
-/** The keeper's check failed although the gateway's passed: a symbolic link in the path was changed in between. */
+/**
+ * Returns the error for a path that failed the keeper's check after it had passed the gateway's, because a link in it
+ * was changed in between.
+ */
 function outOfScope(message: string): LaunchFailure {
   return {
     type: "PathOutOfScope",
     message,
     recovery: [
-      { action: "check_scope", hint: "Use a path in the workspace that does not change while the command starts." },
+      { action: "check_scope", hint: "Use a path in the workspace that contains no links to files outside it." },
     ],
   };
 }
@@ -215,7 +221,7 @@ function recoveryFor(errno: number, step: string): Recovery[] {
     return [
       {
         action: "increase_limits",
-        hint: "The open file limit is reached. Raise it with `ulimit -n`, then restart the keeper.",
+        hint: "The open file limit is reached. Raise it with `ulimit -n`, then stop the zygote; the next command restarts it.",
       },
       RETRY,
     ];

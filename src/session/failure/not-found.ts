@@ -48,7 +48,7 @@ export function suggestions(program: string, place: LookupContext): Recovery[] {
 }
 
 function forName(program: string, place: LookupContext): (Recovery | null)[] {
-  // The program is on the gateway's PATH, so the command ran with a different PATH.
+  // If the program is on the gateway's PATH, the command ran with a different PATH.
   const elsewhere = onPath(program, place.path);
   if (elsewhere !== null) return [elsewhere];
   const offered = [inFolder(program, place), inProject(program, place), alias(program, place)];

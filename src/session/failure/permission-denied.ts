@@ -9,7 +9,7 @@ interface PermissionProblem {
   hint: string;
 }
 
-/** Determines why the kernel refused to execute a program, by making the kernel's checks in the same order. */
+/** Determines why the kernel refused to execute a program, by repeating the kernel's checks in the same order. */
 export function permissionProblem(program: string, { cwd, path }: LookupContext): PermissionProblem {
   const file = program.includes("/") ? resolve(cwd, program) : firstOnPath(program, path);
   if (file === null) return UNKNOWN;
@@ -53,7 +53,7 @@ function onlyForOthers({ mode, uid, gid }: Stats): PermissionProblem {
   const rights = (mode & 0o7777).toString(8).padStart(4, "0");
   return {
     why: `is not executable by this user (mode ${rights}, owner ${uid}, group ${gid}).`,
-    hint: "Ask the file's owner to run `chmod o+x` on it, or to give it a group that you are in.",
+    hint: "Ask the file's owner to run `chmod o+x` on it, or to change its group to one that you belong to.",
   };
 }
 
@@ -62,11 +62,11 @@ function interpreterRefused(file: string): PermissionProblem {
   if (interpreter === null || mayExecute(interpreter.path) || !existsSync(interpreter.path)) return UNKNOWN;
   return {
     why: `needs ${interpreter.path}, which is not executable.`,
-    hint: `Fix its first line, or run \`chmod +x ${interpreter.path}\`.`,
+    hint: `Make it executable with \`chmod +x ${interpreter.path}\`, or use another interpreter.`,
   };
 }
 
-/** Returns the first file of that name on PATH. The lookup tried the remaining folders after it and found none. */
+/** Returns the first file with this name on PATH. None of the files after it could be executed either. */
 function firstOnPath(program: string, path: string): string | null {
   return (
     pathFolders(path)

@@ -13,7 +13,7 @@ import { delimiter, join } from "node:path";
 
 const MOST_FOLDERS = 64;
 const MOST_NAMES = 20_000;
-/** Stops the listing when PATH has folders on slow file systems, such as network mounts. */
+/** The maximum time for listing the programs on PATH, which may have folders on slow file systems. */
 const LONGEST_MS = 100;
 
 /** The context in which a program is looked up: the command's working directory and PATH. */
@@ -29,7 +29,7 @@ interface Listing {
 
 const listings = new Map<string, Listing>();
 
-/** Returns the absolute folders of a PATH. */
+/** Returns the entries of a PATH that are absolute paths. */
 export function pathFolders(path: string): string[] {
   return path
     .split(delimiter)
@@ -128,7 +128,8 @@ export function isMissing({ path, windowsLine }: Interpreter): boolean {
 function headOf(file: string): Buffer | null {
   let fd: number | null = null;
   try {
-    // Opening a device can have side effects, and opening a FIFO blocks, even one swapped in after the check.
+    // Opening a device can have side effects, and opening a FIFO blocks. The file may be replaced after the first
+    // check, so it is opened with O_NONBLOCK and checked again.
     if (!statSync(file).isFile()) return null;
     fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
     if (!fstatSync(fd).isFile()) return null;

@@ -89,7 +89,7 @@ async function nextEvent(notifier: OutputNotifier, signal: AbortSignal): Promise
   }
 }
 
-/** The most output held in memory for a follower. A slow follower reads the rest from the log. */
+/** The maximum amount of output held in memory for a follower. A slow follower reads the rest from the log. */
 const MOST_PENDING_BYTES = 16 * 1024;
 
 /** Creates a notifier that reports the growth and end of an execution's output. */

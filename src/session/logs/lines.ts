@@ -43,8 +43,8 @@ const STEP_BYTES = 64 * 1024;
 
 /**
  * Returns where the last `lines` lines before `end` begin, at most `maxBytes` readable bytes before it. That limit may
- * cut a line, and a character. Reads backwards in small steps, so the time depends on those lines, not on the log's
- * size.
+ * fall inside a line or a character. Reads backwards in small steps, so the time depends on those lines, not on the
+ * log's size.
  */
 export async function lastLinesStart(
   view: LogView,

@@ -60,7 +60,7 @@ export interface Pace {
   bytes: number;
 }
 
-/** Yields to the event loop after each 256 KiB: reading is synchronous, and a log may have gigabytes. */
+/** Yields to the event loop after each 256 KiB: reading is synchronous, and a log may be gigabytes long. */
 export async function yieldAfter(pace: Pace, bytes: number): Promise<void> {
   pace.bytes += bytes;
   if (pace.bytes < BYTES_PER_TURN) return;

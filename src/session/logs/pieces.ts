@@ -101,7 +101,7 @@ export function* readPieces(view: LogView, from: number, to: number): Generator<
         ? NO_BYTES
         : readStream(log, span.stream, at, Math.min(end - at, READ_BYTES));
       if (bytes.length === 0) {
-        // Outside a hole, the file must have been truncated.
+        // No bytes outside a hole mean that the file has been truncated.
         const next = inHole(view, span.stream, at) ? Math.min(end, holeOf(log, span.stream).end) : end;
         dropped += next - at;
         at = next;

@@ -18,7 +18,7 @@ import { endOf, type LogView, totalBytes, viewOf } from "./view.ts";
 /** Bytes in a slice when the query has no limit. */
 export const DEFAULT_LIMIT = 1024 * 1024;
 
-/** The largest limit of a slice, which is held in memory. Following a log returns all of it. */
+/** The largest limit of a slice, because a slice is held in memory. `followLog` and `streamLog` have no limit. */
 const MAX_LIMIT = 16 * 1024 * 1024;
 
 const LONGEST_CHARACTER = 4;
@@ -109,7 +109,7 @@ async function readSlice(view: LogView, selection: Selection, limit: number): Pr
   }
   const complete = !view.live && (given < limit || next >= selection.end);
   for (const piece of flushPartial(held)) {
-    // Left for the next read, which may complete it, unless bytes after it have already been returned.
+    // An incomplete character is left for the next read, unless bytes after it have already been returned.
     if (!complete && piece.position + piece.bytes.length === next) next = piece.position;
     else pieces.push(piece);
   }
@@ -117,8 +117,8 @@ async function readSlice(view: LogView, selection: Selection, limit: number): Pr
 }
 
 /**
- * Yields the current content of a log that a query selects, in chunks, so that it may have any size. There is no
- * default `limit`. No chunk ends inside a character unless the selection does.
+ * Yields the part of a log that a query selects, in chunks, so that a log of any size can be read. There is no default
+ * `limit`. No chunk ends inside a character unless the selection does.
  */
 export async function* streamLog(
   folder: string,

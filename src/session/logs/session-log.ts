@@ -2,10 +2,10 @@ import type { Capture, StreamInfo, StreamName } from "../../core/session.ts";
 import { closeFile, type LogFile, logFile, readAt, sizeOf } from "./log-file.ts";
 import { closeTimeline, openTimeline, type Range, refreshHeader, type Timeline } from "./timeline.ts";
 
-/** The largest piece of a log, so that memory does not depend on the log's size. */
+/** The maximum size of a piece of a log, so that memory use does not depend on the log's size. */
 export const PIECE_BYTES = 256 * 1024;
 
-/** The least to read at a time, because interleaved streams consist of very short spans. */
+/** The minimum number of bytes to read at a time, because interleaved streams consist of very short spans. */
 const READ_AHEAD_BYTES = 64 * 1024;
 
 /** The open files of one session. Stream 0 is `stdout` (or the only one, `output`), stream 1 is `stderr`. */
@@ -48,7 +48,7 @@ function readerOf(log: SessionLog, stream: number): StreamReader {
   return reader;
 }
 
-/** Returns the bytes written to a stream so far; 0 for an unknown stream, which a corrupt timeline may name. */
+/** Returns the number of bytes written to a stream; 0 for an unknown stream, which a corrupt timeline may name. */
 export function streamSize(log: SessionLog, stream: number): number {
   const reader = log.streams[stream];
   return reader === undefined ? 0 : sizeOf(reader.file);
@@ -59,8 +59,8 @@ export function holeOf(log: SessionLog, stream: number): Range {
 }
 
 /**
- * Reads at most `length` bytes of a stream from `offset`. Returns no bytes past the end, or in a hole that was punched
- * during the read, which `holeOf` then reports.
+ * Reads at most `length` bytes of a stream from `offset`. Returns no bytes if `offset` is past the end or in a
+ * hole. `holeOf` then reports the hole, even if it was punched during the read.
  */
 export function readStream(log: SessionLog, stream: number, offset: number, length: number): Buffer {
   const reader = readerOf(log, stream);

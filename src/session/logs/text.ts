@@ -14,7 +14,7 @@ import { closeSessionLog, openSessionLog, streamNames } from "./session-log.ts";
 import { closeTimeline, openTimeline, type Range } from "./timeline.ts";
 import { totalBytes, viewOf } from "./view.ts";
 
-/** The most bytes of a stream in the result of a foreground run. */
+/** The maximum number of bytes of a stream in the result of a foreground run. */
 const DEFAULT_TEXT_BYTES = 1024 * 1024;
 
 /** Head and tail of a log, joined. */
@@ -22,7 +22,7 @@ interface LogText {
   text: string;
   /** Bytes between head and tail that are not in the text. */
   omittedBytes: number;
-  /** The index in `text` at which they are missing; null when nothing is. */
+  /** The index in `text` at which bytes were omitted; null when none were. */
   omittedAt: number | null;
 }
 
@@ -47,7 +47,7 @@ function joinEnds(head: Buffer, tail: Buffer, length: number): LogText {
 const sharedBuffer = Buffer.allocUnsafeSlow(64 * 1024);
 
 /**
- * Returns a stream as text, or its head and tail if it is longer than `maxBytes`. For a command that has ended. `size`
+ * Returns a stream as text, or its head and tail if it is longer than `maxBytes`. The command must have ended. `size`
  * is the stream's size if the caller knows it; when it is 0, the disk is not accessed.
  */
 export function readStreamText(
@@ -96,7 +96,7 @@ function omittedRange(length: number, hole: Range, maxBytes: number): Range {
 }
 
 /**
- * Returns the output of both streams in order as text, or its head and tail. For a command that has ended. With
+ * Returns the output of both streams in order as text, or its head and tail. The command must have ended. With
  * `sizes`, only one stream is read if the command wrote only to that one.
  */
 export function readMergedText(

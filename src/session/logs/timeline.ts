@@ -28,7 +28,7 @@ export interface Range {
 }
 
 export interface TimelineHeader {
-  /** False for a missing or unknown timeline, or one of a newer version; its blocks cannot be read. */
+  /** False when the timeline is missing, damaged or of another version, so that its blocks cannot be read. */
   valid: boolean;
   startMs: number;
   /** The range punched out of each stream. */

@@ -11,7 +11,10 @@ export interface Span {
   position: number;
   /** Null for bytes that the timeline does not cover. */
   timeMs: number | null;
-  /** Bytes of this stream right before the span that could not be written. The last span may have no other bytes. */
+  /**
+   * The number of bytes of this stream right before the span that could not be written. If bytes were lost at the end,
+   * the last span has a length of 0.
+   */
   lost: number;
 }
 
@@ -24,7 +27,7 @@ interface Cursor {
 }
 
 /**
- * Yields the spans from a block (0 is the first) in order of arrival, of one stream or of all.
+ * Yields the spans of one stream, or of all if `only` is null, in order of arrival, starting with block `firstBlock`.
  *
  * Offsets only increase, and ranges that the timeline does not cover (a hole, garbage, a truncated end) are filled in,
  * stream 0 before stream 1. So each byte of the streams is yielded exactly once, even with a corrupt timeline.
@@ -109,8 +112,8 @@ function advance(
 }
 
 /**
- * Returns the block in which a stream continues, because it may have no output for gigabytes of the other stream; null
- * when it does not continue, 0 when that cannot be determined.
+ * Returns the block in which a stream continues, so that gigabytes of the other stream can be skipped; null when it
+ * does not continue, 0 when that cannot be determined.
  */
 function nextBlockWithOutput(log: SessionLog, stream: number, cursor: Cursor | undefined): number | null {
   const slot = stream === 0 ? 0 : 1;

@@ -13,8 +13,8 @@ import { serializeScreen } from "./serialize-screen.ts";
 const graphemesAddon = loadAddon();
 
 /**
- * The addon decodes its tables when it is loaded, and ignores the byte offset of the buffer they are in. Buffers from
- * Node's pool have such an offset, so pooling is disabled while the addon is loaded.
+ * Loads the addon with buffer pooling disabled. The addon decodes its tables when it is loaded, and ignores the byte
+ * offset of the buffer they are in, which buffers from Node's pool have.
  */
 function loadAddon(): { UnicodeGraphemesAddon: typeof UnicodeGraphemesAddon } {
   const size = Buffer.poolSize;
@@ -26,7 +26,7 @@ function loadAddon(): { UnicodeGraphemesAddon: typeof UnicodeGraphemesAddon } {
   }
 }
 
-/** The most characters joined into one cell. No script needs as many, and a cell could grow without limit otherwise. */
+/** The maximum number of characters joined into one cell, which could otherwise grow without limit. */
 const MOST_JOINED = 32;
 const JOINS = 1;
 

@@ -8,7 +8,8 @@ import { endsLine, firstLineEnd, type TypedCommand, typedCommands } from "./type
 /** The delay before input that the command did not accept is written again. */
 const RETRY_MS = 15;
 /**
- * How long to wait for the foreground program to read a line before the next line is checked for any possible reader.
+ * How long to wait for the foreground program to read a line. After that, the next line is checked for every program
+ * that might read it.
  */
 const LINE_READ_MS = 1000;
 const POLL_MS = 5;
@@ -120,7 +121,7 @@ function noteInputStart(execution: Execution): void {
   record.typedAt = execution.wroteAt === undefined ? record.data.size() : undefined;
 }
 
-/** Input written in several parts keeps the offset of its first part. */
+/** Records the output offset that the executor reported, unless an earlier part of the same input has set it. */
 function noteInputEnd(execution: Execution): void {
   const record = inputRecords.get(execution);
   if (record) record.typedAt ??= execution.wroteAt;

@@ -95,7 +95,10 @@ function unknownKey(key: string, names: readonly string[]): SallyportError {
   });
 }
 
-/** Terminals encode characters, not key presses, so most combinations of modifier and character have no encoding. */
+/**
+ * Returns the error for a key that has no encoding. Terminals encode characters, not key presses, so this applies to
+ * most combinations of modifier and character.
+ */
 function keyWithoutCode(key: string): SallyportError {
   return new SallyportError("InvalidRequest", `Terminals have no code for the key ${shown(key)}.`, [
     {
@@ -107,7 +110,7 @@ function keyWithoutCode(key: string): SallyportError {
 }
 
 function notKeys(received: unknown): SallyportError {
-  const kind = Array.isArray(received) ? "a list with other values" : `a ${typeof received}`;
+  const kind = Array.isArray(received) ? "a list with other values" : `a value of type ${typeof received}`;
   return new SallyportError("InvalidRequest", `\`keys\` must be a list of strings; received ${kind}.`, [NAME_KEYS]);
 }
 

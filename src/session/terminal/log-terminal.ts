@@ -10,16 +10,16 @@ import { ModeTracker } from "./mode-tracker.ts";
 /** Output up to this size is always drawn in full; it takes about 50 ms. */
 const ALWAYS_DRAWN = 1 << 20;
 
-/** The most output that is drawn: within it, a full-screen program has repainted its whole screen. */
+/** The maximum amount of output that is drawn. A full-screen program repaints its whole screen within it. */
 const MOST_DRAWN = 4 << 20;
 
-/** The most output that is scanned for modes. */
+/** The maximum amount of output that is scanned for modes. */
 const MOST_SKIMMED = 128 << 20;
 
 /**
  * Returns where to start drawing a long output. Plain lines are drawn from where enough of them remain to fill the
- * screen and the scrollback, which gives the same result as drawing everything. Output that moves the cursor is drawn
- * from its last megabytes, with the modes that were set before.
+ * screen and the scrollback, which gives the same result as drawing everything. If the output moves the
+ * cursor, only its last megabytes are drawn, with the modes that were set before them.
  */
 function replayStart(reader: LogReader, from: number, end: number, emulator: Emulator): number {
   if (end - from <= ALWAYS_DRAWN) return from;
@@ -43,7 +43,7 @@ function modeScanStart(from: number, end: number): number {
 
 const BLOCK_BYTES = 256 * 1024;
 
-/** Consecutive bytes of the log. `gap` is true when the bytes right before it were dropped for the disk cap. */
+/** Consecutive bytes of the log. `gap` is true when the bytes right before it were dropped because of the disk cap. */
 interface LogPiece {
   offset: number;
   bytes: Uint8Array;
@@ -89,7 +89,8 @@ class LogReader {
 const CHECKPOINT_EVERY = 4 << 20;
 
 /**
- * The CPU time for drawing output. Output that takes longer, such as a malicious one, is skipped up to its last bytes.
+ * The maximum CPU time for drawing output. Of output that takes longer, which may be malicious, only the last bytes are
+ * drawn.
  */
 const DRAW_CPU_LIMIT_US = 3_000_000;
 const LAST_BYTES = 64 * 1024;

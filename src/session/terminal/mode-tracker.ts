@@ -1,8 +1,8 @@
 import { EscapeScanner } from "../../text/terminal/escape.ts";
 
-/** The most colour sequences kept. */
+/** The maximum number of colour sequences that are kept. */
 const MOST_KEPT = 32;
-/** The longest parameters of a colour sequence that are kept. */
+/** The maximum length of a colour sequence's parameters. Longer sequences are ignored. */
 const LONGEST = 64;
 
 const ZERO = 0x30;
@@ -10,7 +10,7 @@ const SEMICOLON = 0x3b;
 
 /** The current colours and styles, as the sequences that set them since the last reset. */
 class ActiveColours {
-  // A ring of bytes: colour sequences are the most frequent, and only the last ones matter.
+  // A ring buffer, because colour sequences are the most frequent ones, and only the last ones matter.
   #bytes = Buffer.alloc(MOST_KEPT * LONGEST);
   #lengths = new Uint8Array(MOST_KEPT);
   #count = 0;
@@ -67,9 +67,9 @@ const SAVED_CURSOR = "?1048";
 const ALTERNATE_SCREEN = new Set(["?47", "?1047", "?1049"]);
 
 /**
- * Tracks the modes that a program's output sets, and whether the output ends inside a sequence or character. About
- * twenty times as fast as drawing. A terminal that is restored from a checkpoint, or that skipped output, needs it to
- * get into the right modes. Memory is bounded for any output.
+ * Tracks the modes that a program's output sets, and whether the output ends inside a sequence or character. A terminal
+ * that is restored from a checkpoint, or that skipped output, gets its modes from the tracker. Tracking is about twenty
+ * times as fast as drawing, and its memory use is bounded for any output.
  */
 export class ModeTracker {
   readonly #scanner = new EscapeScanner({
@@ -173,7 +173,7 @@ export class ModeTracker {
       if (mode === "?1049" && final === "h") this.#saveStyle();
       for (const other of ALTERNATE_SCREEN) this.#modes.delete(other);
     }
-    // Deleted first, to keep the modes in the order in which they were set last.
+    // The mode is deleted first, to keep the modes in the order in which they were last set.
     this.#modes.delete(mode);
     this.#modes.set(mode, final);
     if (mode === "?1049" && final === "l") this.#restoreStyle();

@@ -11,7 +11,7 @@ interface RecordingHead {
   title: string;
 }
 
-/** The largest event. Adjacent output of the same time is joined up to this size. */
+/** The maximum size of an event. Adjacent output with the same time is joined up to this size. */
 const MOST_BYTES = 64 * 1024;
 const CANCEL = "\x18";
 
@@ -50,7 +50,7 @@ export async function* asciicast(
         yield line([seconds, "r", `${columns}x${rows}`]);
       }
       const bytes = readStream(log, 0, span.offset, Math.min(span.length, end - span.offset));
-      // After a hole punched for the disk cap, an incomplete sequence is cancelled.
+      // After a hole caused by the disk cap, an incomplete sequence is cancelled.
       const gap = span.offset > read ? CANCEL : "";
       read = span.offset + bytes.length;
       const text = gap + decoder.write(bytes);

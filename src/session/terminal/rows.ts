@@ -106,7 +106,7 @@ function trimmed(run: ScreenRun): ScreenRun {
   return text.length === run.text.length ? run : { ...run, text, length: text.length };
 }
 
-/** Yields the rows before `end`, from the oldest kept, as lines. Wrapped rows are joined. */
+/** Yields the rows before `end` as lines, starting with the oldest row in the buffer. Wrapped rows are joined. */
 export function* logicalLines(buffer: IBuffer, end: number): Generator<string> {
   let text: string | null = null;
   for (let row = 0; row < end; row++) {

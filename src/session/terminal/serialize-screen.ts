@@ -67,7 +67,7 @@ function rowOf(line: IBufferLine, cell: IBufferCell): { text: string; isFull: bo
   let style = "\x1b[m";
   let blanks = 0;
   const fill = () => {
-    // Erased and skipped instead of written as spaces: an empty cell differs from a space.
+    // Empty cells are erased and skipped instead of written as spaces, because they differ from spaces.
     if (blanks > 0) text += `\x1b[${blanks}X\x1b[${blanks}C`;
     blanks = 0;
   };

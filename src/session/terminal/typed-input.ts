@@ -30,8 +30,8 @@ export function firstLineEnd(keys: Uint8Array): number {
 }
 
 /**
- * Returns the lines that `keys`, after the keys `typed` before, complete; null when there are none. In a paste a tab is
- * a blank, otherwise it triggers completion.
+ * Returns the lines that `keys` complete, given the keys `typed` before them; null when there are none. A tab in a
+ * paste is whitespace; a typed tab triggers completion.
  */
 function completedLines(typed: Uint8Array, keys: Uint8Array, pasted = false): CompletedLines | null {
   const text = Buffer.concat([typed, keys]).toString();
@@ -79,7 +79,7 @@ export interface TypedCommand {
   knowable: boolean;
 }
 
-/** The most suffixes that are checked of a line whose first keys another program may have read. */
+/** The maximum number of suffixes that are checked if another program may have read the first keys of a line. */
 const MOST_TAILS = 512;
 
 /**
@@ -101,7 +101,7 @@ export function typedCommands(state: InputState, keys: Uint8Array, pasted = fals
     const texts = [...completed.readings, ...possibleTails(state, keys, pasted), ...(later === null ? [] : [later])];
     return [...new Set(texts)].map((text) => ({ text, cwd: shell.cwd, knowable }));
   }
-  // Programs other than shells interpret control keys themselves, so escapes are searched in the unmodified keys.
+  // Programs other than shells interpret control keys themselves, so the unmodified keys are searched for escapes.
   const raw = Buffer.concat([state.typed, keys]).toString().replace(/\r/g, "\n");
   return front.flatMap((process) => {
     const text = shellEscape(process, raw);
@@ -109,7 +109,7 @@ export function typedCommands(state: InputState, keys: Uint8Array, pasted = fals
   });
 }
 
-/** Returns what a shell may read of a line whose first keys may have been read by another program. */
+/** Returns the texts that a shell may read if another program has read the first keys of the line. */
 function possibleTails({ typed, typedBefore }: InputState, keys: Uint8Array, pasted: boolean): string[] {
   return Array.from({ length: Math.min(typedBefore, MOST_TAILS) }, (_, at) => at + 1).flatMap(
     (at) => completedLines(typed.subarray(at), keys, pasted)?.readings ?? [],

@@ -18,7 +18,7 @@ const FEED = 0x0a;
 const RETURN = 0x0d;
 
 /**
- * Output without escape sequences, in which patterns are searched while it grows. Maps each remaining byte to its
+ * Output without escape sequences, which is searched for a pattern while it grows. Maps each remaining byte to its
  * position in the original output.
  */
 class PlainOutput {
@@ -251,7 +251,7 @@ export function assertConditions({ pattern, offset, quietMs, timeoutMs }: WaitCo
     assertMilliseconds("timeoutMs", timeoutMs, "`timeoutMs` is the maximum time to wait, in milliseconds.");
   if (pattern !== undefined && !(pattern instanceof RegExp)) throw invalidCondition("pattern", "a regular expression");
   if (offset !== undefined && !(Number.isSafeInteger(offset) && offset >= 0))
-    throw invalidCondition("offset", "a byte offset");
+    throw invalidCondition("offset", "an integer number of bytes that is not negative");
 }
 
 function invalidCondition(name: string, wanted: string): SallyportError {

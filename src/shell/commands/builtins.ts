@@ -291,7 +291,7 @@ function destination(call: Call, operand: Field | undefined): string | null {
   if (operand.value === "-") return state.previousCwd;
   if (operand.value === "") return state.cwd;
   if (operand.shape === null || operand.glob || (operand.uncertain && operand.value !== null)) return null;
-  // With CDPATH, a relative directory may be another one.
+  // With CDPATH, a relative path may refer to another directory.
   if (state.variables.has("CDPATH") && !/^\.{0,2}\//.test(operand.shape)) return null;
   const folder = normalise(operand.shape, state.cwd);
   return folder !== null && folder.length > 4096 ? null : folder;

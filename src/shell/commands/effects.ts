@@ -16,8 +16,8 @@ export const overwrites: Effect = (call, options) => {
 };
 
 /**
- * The first operand is a mode or owner, and the others are files. A mode such as `-x` is parsed as an option, and then
- * all operands are files.
+ * Models `chmod`, `chown` and similar commands: the first operand is a mode or owner, and the others are files. A mode
+ * such as `-x` is parsed as an option, and then all operands are files.
  */
 export const changesMode: Effect = (call, options) => {
   const minus = call.argv.some((field, index) => index > 0 && /^-[rwxXstugoaij=,+]*[wxXstij]/.test(field.value ?? ""));
@@ -27,7 +27,7 @@ export const changesMode: Effect = (call, options) => {
   for (const field of files) recordTarget(call, "mode", field, hasOption(options, ...RECURSIVE));
 };
 
-/** The last operand is the destination, unless an option names it. */
+/** Models `cp` and similar commands: the last operand is the destination, unless an option names it. */
 export const copies: Effect = (call, options) => {
   const folder = optionValue(options, "t", "target-directory");
   if (folder) recordTarget(call, "write", folder, hasOption(options, ...RECURSIVE, "a", "archive"));
@@ -104,7 +104,7 @@ export function downloads(call: Call, options: Options): void {
   }
 }
 
-/** All operands are files whose permissions change. */
+/** Models commands whose operands are all files whose permissions change. */
 export const changesAll: Effect = (call, options) => {
   for (const field of options.operands) recordTarget(call, "mode", field, hasOption(options, ...RECURSIVE));
 };
@@ -194,7 +194,7 @@ const OTHERWISE = /^(?:[efz]?grep|rg|ag|ack|find|test|\[|ssh|mount|ps|ls|lsblk|s
 const OUTPUT =
   /^--?(?:o|out|outfile|out-file|output|output-file|outdir|out-dir|output-dir|dest|destination|logfile|log-file|target-dir|install-dir)$/;
 
-/** For other programs, treats an absolute path after an option that usually names an output file as one. */
+/** Records the absolute path after an option that usually names an output file, for programs without a model. */
 export function outputOption(call: Call): void {
   if (OTHERWISE.test(call.name)) return;
   for (const [index, field] of call.argv.entries()) {

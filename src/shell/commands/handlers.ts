@@ -27,7 +27,7 @@ function add(names: readonly string[], ...parts: Handler[]): void {
 
 let built = false;
 
-/** Built on first use, because the model tables import each other. */
+/** Builds the table of handlers. Called on first use, because the model tables import each other. */
 function build(): void {
   built = true;
   add(Object.keys(PREFIXES), prefix);

@@ -1,6 +1,6 @@
 /**
  * Models interpreters of other languages. Code in an argument or on standard input is not analyzed. Programs for awk,
- * sed, sqlite and make are usually harmless, unless they can run commands or write files.
+ * sed, sqlite and make count as harmless unless they can run commands or write files.
  */
 import type { Field } from "../expand/field.ts";
 import type { Call, Runner } from "../walk/call.ts";
@@ -11,8 +11,8 @@ interface Interpreter extends OptionSpec {
   /** Options whose value is code. */
   code: readonly string[];
   /**
-   * Whether it reads code from standard input when no file is given. With `fed`, this counts only if standard input is
-   * redirected.
+   * Whether the interpreter reads code from standard input when no file is given. `fed` means that it does so only if
+   * standard input is redirected.
    */
   stdin?: boolean | "fed";
 }

@@ -16,7 +16,7 @@ interface Prefix extends OptionSpec {
   optionsAfter?: boolean;
   /** Number of operands before the command (`timeout 5 cmd`, `chroot /x cmd`). */
   skip?: number;
-  /** Options with which it runs no command (`taskset -p 1`, `command -v x`). */
+  /** Options with which the wrapper runs no command (`taskset -p 1`, `command -v x`). */
   inert?: readonly string[];
   /** `NAME=value` before the command sets its environment. */
   assigns?: boolean;
@@ -25,8 +25,8 @@ interface Prefix extends OptionSpec {
   /** The command runs in the current shell. */
   inShell?: boolean;
   /**
-   * It does more than start the command, such as change privileges or trace it, so allowing the inner command does not
-   * allow it.
+   * The wrapper does more than start the inner command: it changes privileges or traces the command, for example. So
+   * allowing the inner command does not allow the wrapper.
    */
   own?: boolean;
 }
@@ -208,7 +208,7 @@ export function prefix(call: Call, run: Runner): void {
   const cwd = folder ? (folder.shape === null ? null : normalise(folder.shape, call.cwd)) : undefined;
   const extra = { assignments: [...call.assignments, ...assignments], ...(cwd === undefined ? {} : { cwd }) };
   if (spec.skip && options.operands.slice(0, spec.skip).some((field) => field.many)) {
-    markCommandUnknown(call, call.fact.span, "where the inner command starts is known only at run time");
+    markCommandUnknown(call, call.fact.span, "the start of the inner command is known only at run time");
   }
   if (call.name === "chroot") {
     run.argv(call, rest, { ...extra, cwd: "/" });
@@ -263,7 +263,7 @@ export function env(call: Call, run: Runner): void {
 /** Splits the value of `env -S`. Implementations differ, so only plain words and simple quotes count as known. */
 function splitString(call: Call, value: Field): Field[] | null {
   if (value.value === null || /[\\$#]/.test(value.value)) {
-    markCommandUnknown(call, value.span, "how `env -S` splits this string cannot be determined");
+    markCommandUnknown(call, value.span, "the words that `env -S` splits this string into cannot be determined");
     if (value.value === null) return null;
   }
   const words = value.value.match(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g) ?? [];

@@ -79,7 +79,7 @@ export function textOption(call: Call, run: Runner): void {
   }
 }
 
-/** Models `watch cmd args`, whose operands are joined to shell text. */
+/** Models `watch cmd args`, whose operands are joined into shell text. */
 export function watch(call: Call, run: Runner): void {
   const options = readOptions(call.argv, {
     short: "bcCd::eghn:pq:rtwx",
@@ -135,7 +135,7 @@ export function su(call: Call, run: Runner): void {
   else if (call.name === "runuser" && hasOption(options, "u", "user")) run.argv(call, options.operands);
   else if (call.name === "sg" && options.operands[1]) run.text(call, joinFields(options.operands.slice(1)));
   else if (call.name === "capsh")
-    markCommandUnknown(call, call.fact.span, "`capsh` starts a shell with other privileges");
+    markCommandUnknown(call, call.fact.span, "`capsh` starts a shell with different privileges");
 }
 
 /** Models `at` and `batch`, which run their standard input later, outside the supervised process tree. */

@@ -170,7 +170,7 @@ function belowStart(start: Field): Field {
   return { ...start, value: start.value === null ? null : value, prefix: value, shape: value };
 }
 
-/** Replaces `{}` by the starting point, which stands for all paths below it. */
+/** Replaces `{}` with the starting point, which represents all paths below it. */
 function withFoundPath(field: Field, start: Field): Field {
   if (!field.value?.includes("{}")) return field;
   const uncertain = start.uncertain ?? {

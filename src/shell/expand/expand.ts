@@ -1,6 +1,6 @@
 /**
  * Expands words to values as far as they can be known before the command runs: quoting, `$'…'`, tilde, braces, and
- * variables set earlier in the same text. An unknown value is null, with the reason.
+ * variables set earlier in the same text. An unknown value is null and has a reason.
  */
 import type { Unknown } from "../../core/facts.ts";
 import { limits } from "../limits.ts";
@@ -222,7 +222,7 @@ class Draft {
       if (piece.text === null) this.addUnknown(piece.uncertain, piece, !whole || piece.many);
       else if (splitChanged && !whole && !piece.whole) {
         this.addUnknown(
-          { span: this.#span, why: "`IFS` was changed, so how this value splits into words is not known" },
+          { span: this.#span, why: "`IFS` was changed, so the words in this value are not known" },
           { text: null, shape: null },
           true,
         );

@@ -50,7 +50,7 @@ export function wordOf(field: Field): Word {
   return value === null ? word : { ...word, likely: value };
 }
 
-/** Joins words to one text, as `eval` and `ssh` do. */
+/** Joins words into one text, as `eval` and `ssh` do. */
 export function joinFields(words: readonly Field[]): Field {
   const [only] = words;
   if (words.length === 1 && only) return only;

@@ -29,7 +29,7 @@ export function parameter(at: Expander, part: Expansion, span: Span, quoted: boo
   return quoted && star ? joinPieces(at, found, span) : found;
 }
 
-/** Joins the parts of `"$*"` to one word, separated by the first character of IFS. */
+/** Joins the parts of `"$*"` into one word, separated by the first character of IFS. */
 function joinPieces(at: Expander, found: Piece[], span: Span): Piece[] {
   const texts = found.map((piece) => piece.text);
   if (at.walk.state.splitChanged || texts.some((text) => text === null)) return [unknown(span, "$*", false)];

@@ -114,7 +114,7 @@ function checkFailedCd(call: Call, field: Field, effect: Target["effect"]): void
     markCommandUnknown(call, field.span, `${AFFECTED[effect]} would be in \`${bad}\` if an earlier \`cd\` failed`);
 }
 
-/** Records a target, and the path it resolves to if a symbolic link is involved (a link to `/` is `/`). */
+/** Records a target, and the path it resolves to if a symbolic link is involved (`/` for a link to `/`). */
 function addTarget(call: Call, found: Target): void {
   call.fact.targets.push(found);
   if (call.origin.remote) return;

@@ -74,8 +74,9 @@ export interface State {
   stopsOnError: boolean;
   directoryStack: (string | null)[];
   stdin: StreamContent;
-  /** Whether PATH or IFS was set, so that the program for a name, or the splitting of words, is no longer known. */
+  /** Whether PATH was set, so that the program that a name refers to is no longer known. */
   pathChanged: boolean;
+  /** Whether IFS was set, so that the splitting of words is no longer known. */
   splitChanged: boolean;
   /** Variables declared as integers. Bash evaluates every value assigned to them. */
   integers: Set<string>;

@@ -126,7 +126,7 @@ const cases: [what: string, outcome: RunResult | SessionInfo, message: string | 
   [
     "lost",
     info({ status: "lost", exitCode: null, error: sessionLost() }),
-    "The command's keeper was killed, and the command with it. The exit code is unknown. Check the session's logs for the output up to that point.",
+    "The command ended because its keeper was killed or the machine went down. The exit code is unknown. Check the session's logs for the output up to that point.",
   ],
   [
     "resource limit",

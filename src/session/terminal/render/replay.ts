@@ -12,7 +12,7 @@ const SHORTEST_MS = 80;
 /** The longest frame: longer pauses are shortened. */
 const LONGEST_MS = 2000;
 const LAST_MS = 4000;
-/** The most frames, which are held in memory as cells. A longer recording keeps its last frames. */
+/** The maximum number of frames, because frames are held in memory. Of a longer recording, the last frames are kept. */
 const MOST_FRAMES = 400;
 
 /** Plays an asciicast in a terminal emulator and returns the frames. */

@@ -120,7 +120,7 @@ export function movieSvg(frames: readonly { screen: Screen; lastsMs: number }[])
   return picture({ columns, rows }, frames.at(-1)?.screen.title ?? "", `${style}\n${groups.join("\n")}`);
 }
 
-/** To preserve blanks, newer browsers need the style, other programs `xml:space`. */
+/** Encloses content in an SVG document. Newer browsers preserve blanks by the style, other programs by `xml:space`. */
 function picture({ columns, rows }: TerminalSize, title: string, content: string): string {
   const width = columns * CELL_WIDTH + 2 * MARGIN;
   const height = rows * CELL_HEIGHT + 2 * MARGIN;
