@@ -21,7 +21,7 @@ export const VerdictSchema = z
     reasons: z
       .array(
         z.object({
-          rule: z.string().describe("Rule id"),
+          rule: z.string().describe("Rule ID"),
           message: z.string().describe("Why the rule matched"),
           span: Span.nullable().describe("Part of the command that the rule matched"),
           suggestion: z.string().nullable().describe("A safe alternative"),
@@ -34,7 +34,7 @@ export const VerdictSchema = z
 
 export const RunResultSchema = z
   .object({
-    id: z.string().describe("Session id"),
+    id: z.string().describe("Session ID"),
     name: z.string().describe("Session name"),
     status: Status.describe("Status of the session"),
     exitCode: z.int().nullable().describe("Exit code; null when ended by a signal or not run"),
@@ -50,7 +50,7 @@ export const RunResultSchema = z
     leftover: z.int().describe("Number of processes that the command left behind and that were stopped"),
     resourceUsage: Usage.nullable().describe("Resource usage of the process tree"),
     verdict: VerdictSchema.nullable(),
-    approvalId: z.string().nullable().describe("Id of the approval request, when one was created"),
+    approvalId: z.string().nullable().describe("ID of the approval request, when one was created"),
     sandbox: z.string().describe("Sandbox profile in effect"),
     warnings: z.array(z.string()).describe("Warnings about the run"),
     hints: z.array(z.string()).describe("Hints for the agent, such as why the sandbox stopped the command"),
@@ -61,7 +61,7 @@ export const RunResultSchema = z
 /** A verdict as recorded in the audit log. */
 export const RecordedVerdict = z.object({
   verdict,
-  rules: z.array(z.string()).describe("Ids of the rules that matched"),
+  rules: z.array(z.string()).describe("IDs of the rules that matched"),
   programs: z.array(z.string()).describe("Resolved paths of the programs"),
 });
 
@@ -156,7 +156,7 @@ const Decision = z.object({
 
 export const ApprovalSchema = z
   .object({
-    id: z.string().describe("Approval id"),
+    id: z.string().describe("Approval ID"),
     agent: z.string().describe("Agent that requested the approval"),
     status: z
       .enum(["pending", "approved", "denied", "expired", "used"])
@@ -188,7 +188,7 @@ export const ApprovalSchema = z
       reasons: z
         .array(
           z.object({
-            rule: z.string().describe("Rule id"),
+            rule: z.string().describe("Rule ID"),
             message: z.string().describe("Why the rule matched"),
             span: Span.nullable().describe("Part of the command that the rule matched"),
           }),
@@ -220,13 +220,13 @@ export const ApprovalSchema = z
       .describe("Who decides"),
     decisions: z.array(Decision).describe("Decisions so far"),
     reason: z.string().nullable().describe("Reason for a denial"),
-    session: z.string().nullable().describe("Id of the session that used the approval"),
+    session: z.string().nullable().describe("ID of the session that used the approval"),
   })
   .meta({ id: "Approval" }) satisfies z.ZodType<Omit<Approval, "quorum">>;
 
 export const GrantSchema = z
   .object({
-    id: z.string().describe("Grant id"),
+    id: z.string().describe("Grant ID"),
     agent: z.string().describe("Agent the grant applies to"),
     executable: z.string().describe("Resolved path of the program"),
     args: z
@@ -242,7 +242,7 @@ export const GrantSchema = z
     expiresAt: z.string().nullable().describe("When the grant expires (ISO 8601); null for no expiry"),
     lastUsedAt: z.string().nullable().describe("When the grant was last used (ISO 8601)"),
     revokedAt: z.string().nullable().describe("When the grant was revoked (ISO 8601)"),
-    approval: z.string().nullable().describe("Id of the approval that created the grant"),
+    approval: z.string().nullable().describe("ID of the approval that created the grant"),
     current: z.boolean().describe("Whether the program is unchanged; a grant does not apply to a changed program"),
   })
   .meta({ id: "Grant" }) satisfies z.ZodType<Grant>;

@@ -12,7 +12,7 @@ export type HostDecision = Pick<ApprovalDecision, "decision" | "who" | "reason">
 export interface Call {
   /** Asks the host's user for a decision. Resolves with null when the client cannot ask, or the user did not decide. */
   ask(approval: Approval, signal: AbortSignal): Promise<HostDecision | null>;
-  /** Ids of the sessions that the call has started. */
+  /** IDs of the sessions that the call has started. */
   readonly started: string[];
 }
 

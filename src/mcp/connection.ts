@@ -14,7 +14,7 @@ export class Connection {
     this.hostUser = hostUser;
   }
 
-  /** Ids of sessions that the client started and that were still running when their call returned. */
+  /** IDs of sessions that the client started and that were still running when their call returned. */
   get background(): readonly string[] {
     return [...this.#background];
   }

@@ -108,7 +108,7 @@ function elicitDuringCall(ctx: ServerContext, who: string): HostApproval {
 /**
  * Since protocol version 2026-07-28, a server cannot ask during a call. The call returns the form, and the client
  * repeats the call with the decision. The decision applies to the same approval only: if anything about the command has
- * changed, it is another approval with another id (invariant 2).
+ * changed, it is another approval with another ID (invariant 2).
  */
 function elicitBetweenCalls(ctx: ServerContext, who: string, stop: () => void): HostApproval {
   let open: { approval: Approval; form: NonNullable<ReturnType<typeof approvalForm>> } | null = null;

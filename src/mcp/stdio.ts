@@ -138,7 +138,7 @@ class LineTransport implements Transport {
 
   #reject(error: MessageError): void {
     this.onerror?.(new Error(`Rejected a message: ${error.message}`));
-    // The SDK's type does not allow a null id, which JSON-RPC requires when the id is unknown.
+    // The SDK's type does not allow a null ID, which JSON-RPC requires when the ID is unknown.
     void this.send(errorResponse(error) as unknown as JSONRPCMessage);
   }
 }

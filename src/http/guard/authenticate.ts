@@ -14,7 +14,7 @@ export interface Caller {
   /** `console` for a sign-in, `http` for a token in the request. */
   channel: "console" | "http";
   expiresAt: string | null;
-  /** The id of the sign-in; null for a token. */
+  /** The ID of the sign-in; null for a token. */
   signIn: string | null;
   /** Reports whether the token or sign-in is still valid. Streams check it while they are open. */
   isGood(): boolean;

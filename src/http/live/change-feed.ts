@@ -61,12 +61,12 @@ function shortenedApproval<T extends { request: unknown }>(approval: T): object 
 
 const WRITTEN = /^(\d{1,15})-(\d{1,15})$/;
 
-/** Formats a position as the id of an event. */
+/** Formats a position as the ID of an event. */
 export function positionText({ audit, change }: Position): string {
   return `${audit}-${change}`;
 }
 
-/** Parses the id of an event; returns null when it is malformed. */
+/** Parses the ID of an event; returns null when it is malformed. */
 export function parsePosition(text: string): Position | null {
   const [, audit, change] = WRITTEN.exec(text) ?? [];
   return audit === undefined ? null : { audit: Number(audit), change: Number(change) };

@@ -13,7 +13,7 @@ const OPENING = `retry: ${RETRY_MS}\n\n`;
 /** A comment that keeps the connection alive. */
 const HEARTBEAT = ":\n\n";
 
-/** Serializes an event. An event without an id does not change the client's position. */
+/** Serializes an event. An event without an ID does not change the client's position. */
 export function eventText(type: string, data: unknown, id?: string): string {
   return `${id === undefined ? "" : `id: ${id}\n`}event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
 }

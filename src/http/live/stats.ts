@@ -19,7 +19,7 @@ const StatsSchema = z
     sessions: z
       .array(
         z.object({
-          id: z.string().describe("Session id"),
+          id: z.string().describe("Session ID"),
           cpuPercent: z
             .number()
             .describe("CPU usage in percent of one core, since the last measurement or the start of the session"),

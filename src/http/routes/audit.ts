@@ -14,7 +14,7 @@ const Entry = z
     at: z.string().describe("Time of the entry (ISO 8601)"),
     kind: z.string().describe("Kind of event, such as `run` or `approval`"),
     agent: z.string().describe("Agent concerned; empty if none"),
-    session: z.string().nullable().describe("Id of the session concerned"),
+    session: z.string().nullable().describe("ID of the session concerned"),
     actor: z.string().describe("Person, agent or component that acted"),
     channel: z.string().describe("Where the action came from, such as `cli` or `mcp`"),
     outcome: z.string().describe("Outcome of the event"),

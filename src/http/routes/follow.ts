@@ -117,7 +117,7 @@ function logPositionText({ after, ended }: LogPosition, capture: Capture): strin
   return `${offsets.map((offset) => offset ?? 0).join(".")}${ended ? "-end" : ""}`;
 }
 
-/** Parses an event id; returns null when it is malformed or does not fit the session. */
+/** Parses an event ID; returns null when it is malformed or does not fit the session. */
 function parseLogPosition(text: string, capture: Capture): LogPosition | null {
   const [whole, first, second, end] = WRITTEN.exec(text) ?? [];
   if (whole === undefined || (second === undefined) !== (capture === "merged")) return null;

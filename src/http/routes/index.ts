@@ -93,9 +93,9 @@ function pathParameters({ path }: Operation): Json[] {
 }
 
 function parameterText(path: string): string {
-  if (path.startsWith("/v1/sessions/")) return "Session id or name";
-  if (path.startsWith("/v1/approvals/")) return "Approval id";
-  return path.startsWith("/v1/tokens/") ? "Token id or name" : "Grant id";
+  if (path.startsWith("/v1/sessions/")) return "Session ID or name";
+  if (path.startsWith("/v1/approvals/")) return "Approval ID";
+  return path.startsWith("/v1/tokens/") ? "Token ID or name" : "Grant ID";
 }
 
 function queryParameters({ query }: Operation): Json[] {
@@ -118,7 +118,7 @@ function inputSchema(schema: z.ZodType): Json {
   return rest;
 }
 
-/** Returns the content of a response. Schemas with an id are moved to `components`. */
+/** Returns the content of a response. Schemas with an ID are moved to `components`. */
 function contentOf(answer: z.ZodType | Media, schemas: Record<string, unknown>): Json {
   if ("media" in answer) return { [answer.media]: { schema: { type: "string", description: answer.description } } };
   const { $schema, $defs, ...rest } = z.toJSONSchema(answer, { io: "output", unrepresentable: "any" }) as Json;

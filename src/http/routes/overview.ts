@@ -14,7 +14,7 @@ const Finding = z.object({
 });
 
 const Item = z.object({
-  id: z.int().describe("Work item id"),
+  id: z.int().describe("Work item ID"),
   key: z.string().describe("Idempotency key"),
   type: z.string().describe("Type of the work item"),
   priority: z.enum(["HIGH", "NORMAL", "LOW"]).describe("Priority"),

@@ -38,12 +38,12 @@ const Policy = z
       .array(z.string())
       .nullable()
       .describe("Text filters that need no allowlist entry; null for all built-in ones"),
-    allowDenied: z.array(z.string()).describe("Ids of built-in denials that are turned off"),
+    allowDenied: z.array(z.string()).describe("IDs of built-in denials that are turned off"),
   })
   .meta({ id: "Policy" });
 
 const BuiltIn = z.object({
-  id: z.string().describe("Rule id"),
+  id: z.string().describe("Rule ID"),
   tier: z.enum(["blocked", "deny"]).describe("Permanent block, or a denial that the operator can lift"),
   message: z.string().describe("What the rule matches"),
   suggestion: z.string().describe("A safe alternative"),

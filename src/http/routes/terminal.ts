@@ -30,8 +30,8 @@ const Screen = z
   .meta({ id: "Screen" });
 
 const Process = z.object({
-  pid: z.int().describe("Process id"),
-  ppid: z.int().describe("Process id of the parent"),
+  pid: z.int().describe("Process ID"),
+  ppid: z.int().describe("Process ID of the parent"),
   state: z.string().describe("Process state, such as `R` or `S`"),
   command: z.string().describe("Command line"),
   cpuMs: z.number().describe("CPU time in milliseconds"),

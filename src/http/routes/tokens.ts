@@ -6,7 +6,7 @@ import { flag, milliseconds, shortText } from "../schemas.ts";
 
 const TokenSchema = z
   .object({
-    id: z.string().describe("Token id"),
+    id: z.string().describe("Token ID"),
     name: z.string().describe("Token name"),
     role: z.enum(TOKEN_ROLES).describe("Role"),
     agent: z.string().describe("Agent that the token acts as; empty for a person"),

@@ -33,7 +33,7 @@ const MAX_COMMAND = 1000;
 
 /** Returns the spans of an ended command: one for the whole command and one for each stage. */
 export function spansOf(info: SessionInfo, stages: readonly Stage[]): Span[] {
-  // A session id has the length of a trace id, so the trace of a session can be found by its id.
+  // A session ID has the length of a trace ID, so the trace of a session can be found by its ID.
   const traceId = info.id.replaceAll("-", "");
   const root = spanId(info.id, "command");
   const startedMs = Date.parse(info.startedAt);
@@ -90,7 +90,7 @@ function attributesOf(info: SessionInfo): Record<string, Attribute> {
   };
 }
 
-/** Derives the id from the session, so that a span that is exported twice remains one span. */
+/** Derives the ID from the session, so that a span that is exported twice remains one span. */
 function spanId(session: string, name: string): string {
   return createHash("sha256").update(`${session} ${name}`).digest("hex").slice(0, 16);
 }

@@ -184,7 +184,7 @@ export class Tracer {
     await this.#exporter.close();
   }
 
-  /** Exports ended sessions. A session with lingering processes is exported twice, with the same span ids. */
+  /** Exports ended sessions. A session with lingering processes is exported twice, with the same span IDs. */
   #note(changes: readonly Change[]): void {
     for (const change of changes) {
       if (change.type !== "session" || change.session.status === "running") continue;

@@ -10,7 +10,7 @@ const known = new Map<string, Approval>();
 const [version, setVersion] = createSignal(0);
 const [loading, setLoading] = createSignal(true);
 const [failure, setFailure] = createSignal<unknown>(null);
-/** Ids updated by events while a list was loading, which has older data about them. Null when no list is loading. */
+/** IDs updated by events while a list was loading, which has older data about them. Null when no list is loading. */
 let fresher: Set<string> | null = null;
 
 export { failure as approvalsFailure, loading as approvalsLoading };

@@ -37,7 +37,7 @@ export function isOfKind(info: SessionInfo, kind: Kind): boolean {
 }
 
 /**
- * Returns a filter for sessions that contain every word, in the command, name, agent, working directory, host or id.
+ * Returns a filter for sessions that contain every word, in the command, name, agent, working directory, host or ID.
  */
 export function matcher(text: string): (info: SessionInfo) => boolean {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
