@@ -22,7 +22,7 @@ const SEARCHED_LENGTH = 4096;
 type AuditPart = Pick<NewAuditEntry, "actor" | "channel" | "outcome"> &
   Partial<Pick<NewAuditEntry, "session" | "detail">>;
 
-/** Returns an audit entry about an approval: the beginning of the command, and the id of the approval. */
+/** Returns an audit entry about an approval, with the beginning of the command and the ID of the approval. */
 function auditEntry({ id, agent, request }: Approval, entry: AuditPart): NewAuditEntry {
   const { text } = request.command;
   // Secrets are masked before the text is shortened and escaped: a partial or escaped secret is not recognized.

@@ -193,7 +193,7 @@ function filesOf(input: BindingInput): BoundFile[] {
       const name = written.includes("/") && fact.cwd !== null ? resolve(fact.cwd, written) : written;
       const found = findProgram(name, fact.cwd, input);
       program(name, found);
-      // Shell text that changes PATH resolves programs differently from the PATH of the request.
+      // Shell text that changes PATH may run other programs than those on the PATH of the request.
       if (resolved !== null && resolved !== found) program(resolved, resolved);
     }
     for (const { path, role } of codeFiles(fact)) add(path, input.lookup.realpath(path), role);
@@ -210,7 +210,7 @@ const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
 function findProgram(name: string, cwd: string | null, { env, lookup }: BindingInput): string | null {
   if (name.includes("/")) return lookup.which(name, cwd);
   for (const folder of (env.PATH ?? DEFAULT_PATH).split(":")) {
-    // Empty and relative entries are relative to the working directory.
+    // Empty and relative entries of PATH are resolved against the working directory.
     if (!folder.startsWith("/") && cwd === null) continue;
     const found = lookup.which(resolve(cwd ?? "/", folder, name), cwd);
     if (found !== null) return found;
@@ -289,7 +289,10 @@ function fileChange(before: BoundFile, after: BoundFile): string[] {
   return [`the content of the ${what} changed`];
 }
 
-/** Returns a hash that is equal exactly when there are no differences. It identifies repeated requests. */
+/**
+ * Returns a hash. Two bindings have the same hash exactly when there are no differences between them. The hash
+ * identifies repeated requests.
+ */
 export function fingerprint(binding: Binding): string {
   const files = binding.files.map(({ name, role, path, identity }) => {
     if (identity === null || identity.sha256 === null) return { name, role, path, identity };

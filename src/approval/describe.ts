@@ -93,7 +93,7 @@ function notesOn(fact: CommandFact): string[] {
   ];
 }
 
-/** Returns each distinct unknown, without those that another one already names as its reason. */
+/** Returns the distinct unknowns, except those that another one already gives as its reason. */
 function unknownsOf({ unknowns }: CommandFact): string[] {
   const all = [...new Set(unknowns.map(({ why }) => why))];
   return all.filter((why) => !all.some((other) => other.endsWith(`: ${why}`)));

@@ -27,7 +27,8 @@ const CONTINUED = "┆ ";
 type Highlight = "plain" | "risky" | "mark";
 
 /**
- * Renders text. `risky` spans are red, or underlined with `^` without color; escaped characters (`marks`) are inverse.
+ * Renders text. `risky` spans are red, or underlined with `^` without color; escaped characters (`marks`) are shown in
+ * reverse video.
  */
 function textRows({ text, marks }: ShownText, risky: readonly Span[], style: TextStyle): string[] {
   const looks = highlightsOf(text.length, marks, risky);

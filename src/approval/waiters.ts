@@ -3,13 +3,13 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 /** How often the database is checked for changes by other processes: one cheap pragma for all waiters. */
 const POLL_MS = 100;
 
-/** The longest timer, so that a change of the system clock does not delay an expiry for long. */
+/** The maximum duration of a timer, so that a change of the system clock does not delay an expiry for long. */
 const TIMER_MAX_MS = 30_000;
 
 interface WaitLimits<T> {
   signal?: AbortSignal;
   timeoutMs?: number;
-  /** Returns the time until the next check that no change triggers. */
+  /** Returns the time until the next check, in milliseconds, if nothing changes before. */
   dueInMs(): number;
   /** Returns the result after `timeoutMs`. */
   otherwise(): T;

@@ -25,8 +25,8 @@ class JsonSyntaxError extends Error {
 }
 
 /**
- * Reports whether an error is a syntax error of this parser. A function, so that the bundled command line loads this
- * module only when it reads a configuration file.
+ * Reports whether an error is a syntax error of this parser. This is a function so that the bundled command line loads
+ * this module only when it reads a configuration file.
  */
 export function isJsonSyntaxError(error: unknown): error is JsonSyntaxError {
   return error instanceof JsonSyntaxError;

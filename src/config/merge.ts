@@ -140,7 +140,8 @@ const SHORTEST_DEFAULT = 30;
  */
 export const MERGE: MergeTable<Settings> = {
   security: strictest({ full: ["allowlist", "deny"], allowlist: ["deny"], deny: [] }),
-  // `off` denies what the others ask about, but allows what `always` asks about, so it is not comparable with them.
+  // `off` denies commands that the others ask about, but allows commands that `always` asks about, so it is not
+  // comparable with them.
   ask: strictest({ "on-miss": ["always"], off: [], always: [] }),
   sandbox: strictest(STRICTER),
   network: narrower,

@@ -6,7 +6,10 @@ import { stampOf } from "./read.ts";
 
 interface ConfigLook {
   config: LoadedConfig;
-  /** A file has changed since the last check. If there is a `problem`, the previous configuration stays in effect. */
+  /**
+   * True when a file has changed since the last check. If there is a `problem`, the previous configuration stays in
+   * effect.
+   */
   changed: boolean;
   problem: SallyportError | null;
 }
@@ -16,13 +19,13 @@ export interface ConfigWatch {
   look(): ConfigLook;
 }
 
-/** Interval at which the files are checked at most, with two `stat` calls. */
+/** The minimum interval between two checks of the files. A check takes two `stat` calls. */
 const EVERY_MS = 1000;
 
 /**
- * Reloads the configuration when a file has changed, which is checked on each request instead of with a file watcher. A
- * file that becomes invalid is reported and otherwise ignored: stopping the gateway would let one agent stop all others,
- * and dropping the file would loosen the settings.
+ * Reloads the configuration when a file has changed. Changes are detected by a check on each request, not by a file
+ * watcher. A file that becomes invalid is reported and otherwise ignored: stopping the gateway would let one agent stop
+ * all others, and dropping the file would loosen the settings.
  */
 export function watchConfig(options: LoadOptions, { everyMs = EVERY_MS }: { everyMs?: number } = {}): ConfigWatch {
   const operatorPath = options.operatorPath === undefined ? operatorConfigPath(options.env) : options.operatorPath;

@@ -79,7 +79,7 @@ export interface Redirect {
 export interface Target {
   /** What the command does to it: delete it, write it, or change its mode or owner. */
   effect: "delete" | "write" | "mode";
-  /** Normalized and absolute. If symbolic links lead elsewhere, a second target has the resolved path. */
+  /** The path, normalized and absolute. If symbolic links lead elsewhere, a second target has the resolved path. */
   path: string;
   /** True when the path contains an unquoted glob. */
   glob: boolean;

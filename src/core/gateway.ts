@@ -7,7 +7,7 @@ import type { Repaint, Screen, TerminalSize } from "./terminal.ts";
 
 /**
  * Asks a person about a command that requires approval. Resolves with the decision, or with null to leave the decision
- * to others (`sallyport approvals`, the console). `signal` is aborted when the request was decided elsewhere.
+ * to others (`sallyport approvals`, the console). `signal` is aborted when the request is decided elsewhere.
  *
  * @example
  * ```ts
@@ -317,7 +317,7 @@ export interface LogSlice {
   nextOffset: number;
   /** The number of bytes that the command has written to the selected streams. */
   totalBytes: number;
-  /** The number of bytes that are missing from this part, dropped for the disk cap or lost to a full disk. */
+  /** The number of bytes that are missing from this part because of the disk cap or a full disk. */
   droppedBytes: number;
   /** The number of lines in the selected streams. Only set when lines were selected by number. */
   totalLines?: number;
@@ -430,7 +430,7 @@ export interface SessionHandle {
   waitFor(conditions?: WaitConditions): Promise<WaitOutcome>;
   /** Changes the size of the terminal. */
   resize(size: TerminalSize): Promise<void>;
-  /** Returns the visible content of the terminal. After the session has ended, returns the last one. */
+  /** Returns the visible content of the terminal or, after the session has ended, its last visible content. */
   screen(options?: { attributes?: boolean; scrollback?: boolean }): Promise<Screen>;
   /** Returns output that brings another terminal to the state of this one. */
   repaint(): Promise<Repaint>;

@@ -30,7 +30,10 @@ let isFirst = true;
 /** The device number of /dev/urandom on Linux: major 1, minor 9. */
 const URANDOM = 0x109;
 
-/** Fills `bytes` from the kernel without `node:crypto`, which takes longer to load than the rest of the first ID. */
+/**
+ * Fills `bytes` from the kernel without `node:crypto`, which takes longer to load than it takes to create the first ID
+ * without it.
+ */
 function fillFromKernel(bytes: Uint8Array): boolean {
   let fd: number | null = null;
   try {

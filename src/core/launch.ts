@@ -52,7 +52,9 @@ export interface Origin {
 export interface LaunchLimits {
   /** Processes and threads of the whole tree; null for no limit. */
   processes: number | null;
-  /** Enforce `processes` with a cgroup where possible. Otherwise the keeper polls, which adds no cost to the start. */
+  /**
+   * Enforce `processes` with a cgroup where possible. If false, the keeper polls, which does not slow down the start.
+   */
   exactProcesses: boolean;
   /** Null for a soft limit of 1024, which the command may raise. */
   openFiles: number | null;

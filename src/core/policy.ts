@@ -60,8 +60,8 @@ export interface Verdict {
 }
 
 /**
- * The security mode: which commands run without approval. `full` is all that no rule refuses, `allowlist` those that
- * the allowlist covers, `deny` none.
+ * The security mode: which commands run without approval. With `full`, these are all commands that no rule refuses;
+ * with `allowlist`, those on the allowlist; with `deny`, none.
  *
  * @example
  * ```ts
@@ -72,8 +72,8 @@ export interface Verdict {
 export type Security = "deny" | "allowlist" | "full";
 
 /**
- * The approval mode: which commands require approval. `on-miss` is those that the security mode does not allow,
- * `always` all of them. With `off`, commands that would require approval are denied.
+ * The approval mode: which commands require approval. With `on-miss`, these are the commands that the security mode
+ * does not allow; with `always`, all commands. With `off`, commands that would require approval are denied.
  *
  * @example
  * ```ts
@@ -130,7 +130,7 @@ export interface Policy extends Partial<Modes> {
   rules?: readonly UserRule[];
   /** The built-in text filters that need no allowlist entry; default: all of them. */
   safeBins?: readonly string[] | null;
-  /** Ids of built-in denials that the operator has relaxed: such commands require approval instead. */
+  /** IDs of built-in denials that the operator has relaxed: such commands require approval instead. */
   permits?: readonly string[];
   /** Stricter modes for individual agents. */
   agents?: Readonly<Record<string, Partial<Modes>>>;

@@ -4,7 +4,7 @@ import { LONGEST_TIMEOUT_MS } from "./clock.ts";
 /** Text that is passed to execve, which would end it at the first NUL byte. */
 const text = z.string().refine((value) => !value.includes("\0"), "must not contain NUL bytes");
 
-/** The most characters of stdin in a request. Longer input is sent with `write`. */
+/** The maximum length of stdin in a request, in characters. Longer input is sent with `write`. */
 const STDIN_MAX = 8 << 20;
 
 /** Matches text that can be used unchanged as a token of a NATS subject. */
@@ -101,7 +101,7 @@ export const RunRequest = z.strictObject({
   host: z.string().min(1).max(63).optional().describe("Fleet only: run on this host"),
   labels: z
     .record(z.string().regex(LABEL), z.string().regex(LABEL))
-    .refine((labels) => Object.keys(labels).length <= 16, "must be at most 16")
+    .refine((labels) => Object.keys(labels).length <= 16, "must have at most 16 entries")
     .optional()
     .describe("Fleet only: run on a host that has all of these labels"),
   retry: z
@@ -132,7 +132,7 @@ export const RunRequest = z.strictObject({
  */
 export type RunRequest = z.infer<typeof RunRequest>;
 
-/** Validates a request. A function, so that the bundled command line can load this file on first use. */
+/** Validates a request. This is a function so that the bundled command line can load this file on first use. */
 export function parseRequest(request: unknown): z.ZodSafeParseResult<RunRequest> {
   return RunRequest.safeParse(request);
 }

@@ -25,8 +25,8 @@ const size = z.object({
 export const Usage = z.object({
   cpuMs: z.number().describe("CPU time in milliseconds"),
   memoryPeakBytes: z.number().describe("Peak memory in bytes"),
-  ioReadBytes: z.number().describe("Bytes read from storage"),
-  ioWriteBytes: z.number().describe("Bytes written to storage"),
+  ioReadBytes: z.number().describe("Bytes read by system calls, from files, pipes and sockets"),
+  ioWriteBytes: z.number().describe("Bytes written by system calls, to files, pipes and sockets"),
 });
 
 const Limit = z.number().nullable();

@@ -242,7 +242,7 @@ export interface LogChunk {
   offset: number;
   /** The bytes. They never end inside a character, unless the selection does. */
   bytes: Uint8Array;
-  /** The number of bytes that are missing before this piece, dropped for the disk cap or lost to a full disk. */
+  /** The number of bytes that are missing before this piece because of the disk cap or a full disk. */
   dropped: number;
   /** When the first byte was written, in milliseconds since the epoch. Null when it is not known. */
   timeMs: number | null;

@@ -50,7 +50,10 @@ export type Operation = OneOf<typeof OPERATIONS>;
 export type Toolset = OneOf<typeof TOOLSETS>;
 type Sandbox = OneOf<typeof SANDBOX>;
 
-/** The effective settings of one agent after all files are merged. Every field is set, so no other code has defaults. */
+/**
+ * The effective settings of one agent after all files are merged. Every field is set, so no other code applies
+ * defaults.
+ */
 export interface Settings {
   security: OneOf<typeof SECURITY>;
   ask: OneOf<typeof ASK>;

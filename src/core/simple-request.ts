@@ -1,7 +1,7 @@
 import { LONGEST_TIMEOUT_MS } from "./clock.ts";
 import type { RunRequest } from "./request.ts";
 
-/** A copy of a field's value if it is certainly valid; undefined if the schema has to decide. */
+/** Returns a copy of a field's value if it is certainly valid, or undefined if the schema has to decide. */
 type Validator = (value: unknown) => unknown;
 
 const isText = (value: unknown) => typeof value === "string" && !value.includes("\0");
@@ -28,7 +28,7 @@ const SIMPLE_FIELDS: Readonly<Record<string, Validator>> = {
 
 /**
  * Accepts the requests of most callers without the schema, because loading zod takes longer than running a command.
- * Null for any other request, valid or not.
+ * Returns null for any other request, valid or not.
  */
 export function simpleRequest(request: unknown): RunRequest | null {
   if (typeof request !== "object" || request === null || Object.getPrototypeOf(request) !== Object.prototype)

@@ -17,7 +17,7 @@ export interface TerminalSize {
   rows: number;
 }
 
-/** The fewest columns that are rendered: one column cannot hold a wide character. */
+/** The minimum number of columns that are rendered: one column cannot hold a wide character. */
 export const MIN_DRAWN_COLUMNS = 2;
 
 /**

@@ -1,7 +1,10 @@
 import { readFileSync } from "node:fs";
 import { SallyportError } from "../core/error.ts";
 
-/** Returns the error for a file that this process has no descriptor left to open. The file itself is intact. */
+/**
+ * Returns the error for a file that cannot be opened because this process has no free descriptor. The file itself is
+ * intact.
+ */
 export function outOfDescriptors(path: string): SallyportError {
   const message = `The file \`${path}\` cannot be read: this process has too many open files.`;
   return new SallyportError("ResourceLimitExceeded", message, [

@@ -27,7 +27,7 @@ export interface PeerListing {
 /** Sessions that other gateways started on the machines of this executor. */
 export interface PeerSessions {
   list(query: PeerQuery): Promise<PeerListing>;
-  /** Finds sessions by id, prefix of an id, or the name their gateway gave them. */
+  /** Finds sessions by ID, prefix of an ID, or the name their gateway gave them. */
   find(reference: string, whose: Pick<PeerQuery, "agent" | "own">): Promise<SessionInfo[]>;
   /** Attaches to a live session; `onUpdate` is called with each new state. */
   attach(session: SessionInfo, onUpdate: (now: SessionInfo) => void): Execution & { refresh(): Promise<unknown> };

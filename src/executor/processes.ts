@@ -8,7 +8,7 @@ export interface Process {
   pid: number;
   parent: number;
   group: number;
-  /** The session id, or 0 where the system does not report it. */
+  /** The session ID, or 0 where the system does not report it. */
   session: number;
   /** The start time. It distinguishes a process from a later one with the same pid. */
   born: string;
@@ -90,7 +90,7 @@ export function exists(pid: number): boolean {
   }
 }
 
-/** The environment variable with the session's id, which identifies the descendants of a command on Linux. */
+/** The environment variable with the session's ID, which identifies the descendants of a command on Linux. */
 export const SESSION_VARIABLE = "SALLYPORT_SESSION";
 
 function hasSessionVariable(pid: number, session: string): boolean {

@@ -31,7 +31,10 @@ export function clearOwner(folder: string): void {
   }
 }
 
-/** Reports whether a portable keeper still has this session. Returns null if it is not under a portable keeper. */
+/**
+ * Reports whether a portable keeper still supervises this session. Returns null if the session is not under a portable
+ * keeper.
+ */
 export function isKeptByPortable(folder: string, keeperPid: number): boolean | null {
   if (statSync(join(folder, FILE), { throwIfNoEntry: false }) === undefined) {
     // The file is written right after the folder is created. Until then, only the keeper's title shows its kind.
@@ -43,7 +46,7 @@ export function isKeptByPortable(folder: string, keeperPid: number): boolean | n
   return owner !== null && isOwnerAlive(owner);
 }
 
-/** Reads the file `owner`. Returns null if no portable keeper has this session or the file is invalid. */
+/** Reads the file `owner`. Returns null if no portable keeper supervises this session or the file is invalid. */
 export function readOwner(folder: string): SessionOwner | null {
   const text = readIfExists(join(folder, FILE));
   if (text === null) return null;

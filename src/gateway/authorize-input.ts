@@ -12,12 +12,12 @@ import { type CurrentSettings, currentSettings } from "./settings.ts";
 
 type Target = { id: string; name: string };
 
-/** A command that cannot be analyzed. Its verdict is also the verdict for a typed line that is not known. */
+/** A command that cannot be analyzed. A typed line whose text is not known gets the verdict of this one. */
 const UNKNOWABLE = 'eval "$line"';
 const MOST_REMEMBERED = 16 * 1024;
 const MOST_SESSIONS = 1000;
 
-/** Typed text by session that may be incomplete: an open loop or quote, or a backslash at the end of a line. */
+/** Typed text that may be incomplete, by session ID: it ends in an open loop or quote, or with a backslash. */
 const unfinished = new WeakMap<GatewayContext["registry"], Map<string, string>>();
 
 /**
@@ -33,7 +33,7 @@ export async function authorizeInput(
   for (const command of commands) {
     const before = begun.get(session.id);
     const verdict = decideInput(context, session, command);
-    // A command can be typed in several lines, none of which is a complete command.
+    // A command can be typed on several lines, none of which is complete by itself.
     const joined =
       before === undefined
         ? verdict

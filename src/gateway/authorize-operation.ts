@@ -38,7 +38,7 @@ interface OperationDetail {
   input?: Uint8Array;
 }
 
-/** The maximum input of an operation that requires approval, as for `stdin` of a request. */
+/** The maximum size of the input of an operation that requires approval, the same as for `stdin` in a request. */
 const MAX_INPUT_BYTES = 8 << 20;
 
 /**

@@ -13,7 +13,7 @@ import { currentSettings } from "./settings.ts";
 /** Returns the sandbox and the log file of a command as shown to the approver. */
 function confinementIn({ plan: { logFile, id }, sandbox }: PlannedRun): string {
   const bounds = confinementText(sandbox);
-  // The session id differs between attempts. Without it, one approval covers all attempts at the same command.
+  // The session ID differs between attempts. Without it, one approval covers all attempts at the same command.
   return logFile === null ? bounds : `${bounds}; its output overwrites ${logFile.replaceAll(id, "<session id>")}`;
 }
 

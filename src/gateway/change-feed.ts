@@ -26,7 +26,10 @@ interface SinceOptions {
   until?: Position | undefined;
 }
 
-/** The changes to sessions and approvals in a state folder, made by any process. An agent's view has only its own. */
+/**
+ * The changes to sessions and approvals in a state folder, made by any process. In the view of an agent, only its own
+ * sessions and approvals appear.
+ */
 export class ChangeFeed {
   readonly #context: GatewayContext;
   readonly #store: Changes;
@@ -69,7 +72,8 @@ export class ChangeFeed {
   }
 
   /**
-   * Returns the current state of a change. Null when a later entry reports it: the session was removed or has ended.
+   * Returns the current state of the changed session or approval. Returns null when the session was removed or has
+   * ended, because a later entry then reports that.
    */
   #now({ what, id, agent, started, position }: Changed): Change | null {
     const { registry, approvals } = this.#context;

@@ -1,4 +1,4 @@
-/** Checks a command without running it: inspects it and decides, with lookups on this machine. */
+/** Checks a command without running it: inspects it and applies the policy. Programs are looked up on this machine. */
 
 import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
@@ -34,7 +34,7 @@ export interface CheckOptions {
   agent?: string;
   /** Whether the command would run sandboxed. */
   confined?: boolean;
-  /** Where the request exceeds the configured sandbox. */
+  /** The ways in which the request exceeds the configured sandbox. */
   escalations?: readonly Escalation[];
   policy?: Policy;
   home?: string;

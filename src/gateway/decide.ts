@@ -35,7 +35,7 @@ export function withPermission(verdict: Verdict, permission: Permission | null):
   return atLeast(verdict, permission, [reason]);
 }
 
-/** Lookups by PATH. Each caches its results briefly. */
+/** Program lookups, by the value of PATH. Each caches its results briefly. */
 const lookups = new Map<string, Lookup>();
 const MOST_LOOKUPS = 32;
 
@@ -51,7 +51,7 @@ export function lookupFor(path: string): Lookup {
 
 type Plan = Pick<LaunchSpec, "cwd" | "env" | "path"> & Partial<Pick<LaunchSpec, "logFile" | "id">>;
 
-/** Inspects a command and decides, based on the working directory and environment that it will run with. */
+/** Inspects a command and returns the verdict, based on the working directory and environment that it will run with. */
 export function inspectAndDecide(
   request: RunRequest,
   plan: Plan,

@@ -154,7 +154,7 @@ export class Gateway {
     const { name, session, execution, verdict, approvalId } = submission;
     const ending = await waitForExit(this.#opened, session, execution, options, forCommand());
     const told = this.#opened.executor.data(session).result(name, session, ending);
-    // Awaited only when it is a promise: an extra event loop turn is a measurable part of a short command.
+    // Awaited only when it is a promise: an extra turn of the event loop would measurably delay a short command.
     const result = told instanceof Promise ? await told : told;
     result.verdict = verdict;
     result.approvalId = approvalId;
@@ -271,8 +271,8 @@ export class Gateway {
 
   /**
    * Resolves if an operation is permitted, after an approval where one is required. Rejects with `CommandDenied` or
-   * `ApprovalPending`. Without a session, the operation is on all sessions of the agent. The methods of a session do
-   * this themselves.
+   * `ApprovalPending`. Without a session, the operation applies to all sessions of the agent. The methods of a session
+   * do this themselves.
    */
   async permit(operation: SessionOperation, session: { id: string; name: string } | null = null): Promise<void> {
     await authorizeOperation(this.#context, operation, session);
@@ -332,7 +332,8 @@ export class Gateway {
     const { audit, agent, actor, channel } = this.#context;
     let owner = of;
     return new Session(records, session, {
-      // The entry names the agent that owns the session, which may differ from the acting one. Cached for key presses.
+      // The entry names the agent that owns the session, which may differ from the acting one. It is cached because
+      // every key press adds an entry.
       audit: (entry) => {
         owner ??= records.located(session.id)?.agent;
         audit.append({ agent: owner ?? agent, actor, channel, ...entry });

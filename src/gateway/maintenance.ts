@@ -18,7 +18,7 @@ export class Maintenance {
     this.#timers.push(setInterval(chore, ms).unref());
   }
 
-  /** Starts delivering work items to the operator's callback. Null when none is configured. */
+  /** Starts delivering work items to the operator's callback. Does nothing if `dispatcher` is null. */
   callBack(dispatcher: Dispatcher | null): void {
     this.#dispatcher = dispatcher;
     dispatcher?.start();

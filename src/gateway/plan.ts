@@ -40,13 +40,13 @@ export function assertPlacement({ executor }: GatewayContext, { host, labels, re
   if (asked) throw new SallyportError("InvalidRequest", ...needsFleet(asked));
 }
 
-/** The request with a log file in `folder`, which is created where it is missing. */
+/** Returns the request with a log file in `folder`. Creates the folder if it does not exist. */
 export function withLogFile(context: GatewayContext, folder: string, { request, id }: Attempt): RunRequest {
   const { scope } = currentSettings(context).confinement;
   return { ...request, logFile: `${makeFolder(scope, folder)}/${id}.log` };
 }
 
-/** Plans the command by the current settings, inspects it and decides. */
+/** Plans the command with the current settings, inspects it and applies the policy. */
 export function planRun(context: GatewayContext, attempt: Attempt): PlannedRun {
   const run = planOnce(context, attempt);
   if (attempt.request.pty !== "auto" || !mayHaveTerminal(attempt.request, run.verdict.commands)) return run;

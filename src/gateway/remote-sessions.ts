@@ -11,7 +11,7 @@ import { assertPermitted } from "./authorize-operation.ts";
 import type { GatewayContext } from "./context.ts";
 
 export const DEFAULT_LIMIT = 50;
-/** A session id or name, or a prefix of one. */
+/** A session ID or name, or a prefix of one. */
 const REFERENCE = /^[a-z0-9][a-z0-9_.-]{0,62}$/i;
 const NONE: PeerListing = { sessions: [], more: false, total: 0, silent: [], tooOld: [] };
 
@@ -35,7 +35,8 @@ export async function listAllSessions(
   const { registry, executor } = context;
   // The gateway's own records take precedence over those of a worker.
   const theirs = found.sessions.filter(({ id }) => registry.ownerOf(id) === null);
-  // A source with more sessions may have some that belong below its oldest listed one, so the page ends there.
+  // A source may have more sessions than it returned, which are older than the last one returned, so the page ends
+  // there.
   const ownMore = own.length >= limit && ownTotal > own.length;
   const [ownFloor, theirFloor] = [ownMore ? own.at(-1)?.id : "", found.more ? found.sessions.at(-1)?.id : ""];
   const floor = [ownFloor ?? "", theirFloor ?? ""].sort().at(-1) ?? "";

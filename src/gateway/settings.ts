@@ -28,7 +28,7 @@ export function currentSettings(context: GatewayContext): CurrentSettings {
   if (!confinement) {
     const { workspace, agent, state, sandboxCapabilities } = context;
     const { remote: elsewhere } = context.executor.abilities;
-    // Commands must not work in the state folder or the operator's configuration folder (invariant 7).
+    // Commands must not run in or write to the state folder and the operator's configuration folder (invariant 7).
     const keepOut = [context.state, dirname(operatorConfigPath(context.env))];
     confinement = createConfinement(settings, {
       workspace,

@@ -16,11 +16,11 @@ import { validate } from "./validate.ts";
 
 export interface SubmitOptions extends WaitOptions {
   background: boolean;
-  /** A folder for a plain-text log named after the session id. */
+  /** A folder for a plain-text log named after the session ID. */
   logFolder?: string | undefined;
   /** The operator's own command: neither approved by a person nor sandboxed. Hard blocks still apply (invariant 3). */
   byOperator?: true;
-  /** The session id, when another gateway has chosen it. */
+  /** The session ID, when another gateway has chosen it. */
   id?: string;
   /** Replaces the approval step on a worker: verifies that a person approved the run at the requesting gateway. */
   vouch?: (run: PlannedRun) => Authorization;

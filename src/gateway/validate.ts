@@ -8,7 +8,7 @@ import { requirement } from "../text/requirement.ts";
 /** The kernel accepts about 2 MiB of arguments and environment. Requests far above that are rejected early. */
 const MAX_BYTES = 4 << 20;
 
-/** Returns a copy of a valid request. Throws InvalidRequest with the field and the received value otherwise. */
+/** Returns a copy of a valid request. Otherwise throws InvalidRequest, which names the field and the received value. */
 export function validate(request: unknown): RunRequest {
   const valid = simpleRequest(request) ?? schemaRequest(request);
   const { command, args = [], env = {}, cwd = "", logFile = "", writable = [] } = valid;
@@ -57,7 +57,7 @@ function describeIssue(issue: Issue | undefined, request: unknown): string {
   return `${where} ${wanted}; received ${received}.`;
 }
 
-/** Returns text of the caller, truncated and with control characters escaped. */
+/** Returns text from the caller, truncated and with control characters escaped. */
 function shown(text: string): string {
   return JSON.stringify(text).slice(1, -1).slice(0, 100);
 }

@@ -13,7 +13,8 @@ const LAST_LINE_BYTES = 4096;
 type Session = Pick<NewSession, "id" | "agent" | "capture">;
 
 /**
- * Returns how long to wait for approval, and then for the command, so that the result comes within `answerWithinMs`.
+ * Returns how long to wait for approval, and then for the command, so that the result is returned within
+ * `answerWithinMs`.
  */
 export function waitTimes({ approvalTimeoutMs, yieldMs, answerWithinMs }: RunOptions) {
   const began = performance.now();

@@ -1,4 +1,4 @@
-/** The gateway of a fleet worker. Jobs arrive with a session id, and with an attestation instead of an approver. */
+/** The gateway of a fleet worker. Jobs arrive with a session ID, and with an attestation instead of an approver. */
 import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -75,7 +75,7 @@ export class WorkerGateway {
     return this.#context.registry;
   }
 
-  /** Submits a job: checks, sandboxes, records and launches it by this machine's settings (invariants 1, 3 and 7). */
+  /** Submits a job: checks, sandboxes, records and launches it with this machine's settings (invariants 1, 3 and 7). */
   async take(job: Job): Promise<Submission> {
     const { id, agent, background, vouch, ours, askedBy } = job;
     const context = this.#contextFor(agent, job.workspace);
@@ -163,7 +163,7 @@ function folderOf(agent: string): string {
   return token.length <= MAX_NAME_LENGTH ? token : `=${createHash("sha256").update(agent).digest("hex")}`;
 }
 
-/** Authorizes a run by its attestation, which cannot override this machine's own policy (invariant 3). */
+/** Authorizes a run based on its attestation, which cannot override this machine's own policy (invariant 3). */
 function vouchFor({ verdict }: PlannedRun, vouch: Job["vouch"]): Authorization {
   if (isForbidden(verdict)) return { go: false, refusal: commandRefused(verdict), approvalId: null };
   if (verdict.verdict === "allow") return { go: true, approval: null, grants: [] };

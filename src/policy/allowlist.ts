@@ -97,7 +97,7 @@ export function isImplicitlyAllowed(fact: CommandFact, all: readonly CommandFact
 }
 
 /**
- * Reports whether a wrapper contains other commands, which are checked on their own. A wrapper around nothing is
+ * Reports whether a wrapper contains other commands, which are checked on their own. A wrapper that contains none is
  * checked like any other command.
  */
 function wrapsSomething(fact: CommandFact, all: readonly CommandFact[]): boolean {

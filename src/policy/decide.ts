@@ -196,8 +196,8 @@ function allowOrMiss(
 }
 
 /**
- * Sorts findings by severity and removes duplicates: each span once per rule, and no other rule for a span that is
- * blocked.
+ * Sorts findings by severity and removes duplicates: a rule is reported once per span, and for a blocked span, only the
+ * rules that block it are reported.
  */
 function reasons(findings: Finding[]): Reason[] {
   if (findings.length === 0) return [];

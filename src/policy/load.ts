@@ -20,7 +20,7 @@ export function loadPolicy(policy: Policy, source = "policy"): Policy {
   return policy;
 }
 
-/** Returns only the parts of a policy that tighten it, for workspace files, which are less trusted. */
+/** Returns a policy without the parts that allow commands, for workspace files, which are less trusted. */
 export function tighteningOnly(policy: Policy): Policy {
   return {
     ...policy,

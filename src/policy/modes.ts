@@ -8,7 +8,7 @@ export interface EffectiveModes {
   security: Security;
   /** Decision for a command that is not allowed: `ask`, or `deny` if `ask` is `off`. */
   miss: "ask" | "deny";
-  /** Every command requires approval. */
+  /** True when every command requires approval. */
   always: boolean;
 }
 

@@ -128,7 +128,7 @@ export function isPersonal(target: Target, scene: RuleContext): boolean {
 const HARMLESS_DEVICE =
   /^\/dev\/(?:null|zero|full|random|urandom|tty|stdin|stdout|stderr|ptmx|fd(?:\/.*)?|pts(?:\/.*)?|shm(?:\/.*)?|mqueue(?:\/.*)?|tty[A-Za-z]*\d*|tcp\/.*|udp\/.*)$/;
 
-/** Reports whether the path is a disk, memory or another device that is not harmless to write to. */
+/** Reports whether the path is a device to which writing can do harm, such as a disk or memory. */
 export function isDevice(path: string): boolean {
   return path.startsWith("/dev/") && !HARMLESS_DEVICE.test(path);
 }

@@ -6,7 +6,7 @@ import { deliveryBody } from "./items.ts";
 function dbosMissing(name: string): ErrorText {
   return [
     `\`callback.dbos\` requires the package ${name}, which is not installed.`,
-    [{ action: "install", hint: `Run \`npm install ${name}\` where sallyport is installed.` }],
+    [{ action: "install", hint: `Run \`npm install ${name}\` in the folder where Sallyport is installed.` }],
   ];
 }
 
@@ -38,7 +38,7 @@ const QUIET = { info() {}, debug() {}, warn() {}, error() {} };
 /** Items are enqueued one at a time. */
 const POOL_SIZE = 1;
 
-/** Throws InvalidConfiguration when the queue cannot work, so that the error is reported at the start. */
+/** Throws InvalidConfiguration when the URL is not usable, so that the error is reported at startup. */
 export function checkDbos({ databaseUrl }: DbosQueue): void {
   if (!/^postgres(ql)?:\/\//.test(databaseUrl)) throw new SallyportError("InvalidConfiguration", ...dbosUrlBad());
   try {
@@ -49,7 +49,7 @@ export function checkDbos({ databaseUrl }: DbosQueue): void {
 }
 
 /**
- * Enqueues items as DBOS workflows. The item's key is the workflow id, and DBOS starts one workflow per id, so an item
+ * Enqueues items as DBOS workflows. The item's key is the workflow ID, and DBOS starts one workflow per ID, so an item
  * that is delivered again after a crash runs once.
  */
 export class DbosSink {

@@ -18,7 +18,7 @@ export interface Webhook {
   secret: string;
 }
 
-/** Throws InvalidConfiguration when the webhook cannot work, so that the error is reported at the start. */
+/** Throws InvalidConfiguration when the URL or the secret is not usable, so that the error is reported at startup. */
 export function checkWebhook({ url, secret }: Webhook): void {
   const { protocol } = URL.canParse(url) ? new URL(url) : { protocol: "" };
   const wrong = !["http:", "https:"].includes(protocol)

@@ -241,7 +241,7 @@ function prepare(parent: Readonly<Environment>, rules: EnvironmentRules): Prepar
 
 /**
  * Returns the environment of a command: the parent's without secrets, loader hooks and sockets, plus the variables that
- * the caller set. Without any, it returns the same object each time, which the executor encodes only once.
+ * the caller set. If the caller set none, it returns the same object each time, which the executor encodes only once.
  */
 export function sanitizeEnvironment(
   parent: Readonly<Environment>,

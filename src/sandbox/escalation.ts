@@ -78,7 +78,7 @@ export function assertLogPath(logFile: string, { spec }: { spec: SandboxSpec | n
 
 interface Log {
   logFile?: string | null;
-  /** The session's id. It cannot be predicted, so Sallyport itself chose a log file with this name. */
+  /** The session's ID. It cannot be predicted, so Sallyport itself chose a log file with this name. */
   id?: string;
 }
 
@@ -88,8 +88,8 @@ interface Strictness {
 }
 
 /**
- * Returns the escalation of a log file, if it is one: a protected path, a path that a read-only command cannot write,
- * and with an allowlist any file, because a redirection to it would require approval too.
+ * Returns the escalations that a log file requires: for a protected path, for a path that a read-only command cannot
+ * write, and in allowlist mode for any file, because a redirection to it would require approval too.
  */
 export function logEscalations(
   { logFile, id }: Log,

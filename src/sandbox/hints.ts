@@ -122,7 +122,7 @@ function pathHint(path: string, { sandbox, home }: HintContext): string | null {
       : `${shownLine(protectedPath)} is a protected path; request \`writable: ["${shownLine(protectedPath)}"]\``;
   }
   const { real } = nearestReal(path);
-  // A path that the gateway cannot write either is not denied by the sandbox.
+  // If the gateway cannot write to the path either, the sandbox is not the cause.
   if (sandbox.user === null && !isWritable(real)) return null;
   if (sandbox.profile === "read-only") {
     return `a read-only command cannot write to ${shown}; request \`sandbox: "workspace-write"\``;

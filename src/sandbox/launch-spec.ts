@@ -93,7 +93,7 @@ function timeoutOf(request: RunRequest, { timeouts }: Pick<Settings, "timeouts">
   ]);
 }
 
-/** Resolves a request and its confinement to the exact launch. */
+/** Resolves a request and its confinement to a launch spec. */
 export function launchSpec(
   request: RunRequest,
   { env, cwd, root, logFile, limits, sandbox }: Confined,

@@ -12,8 +12,8 @@ export function configuredLimits({ limits }: Pick<Settings, "limits">): LaunchLi
 }
 
 /**
- * Applies requested limits, which can only tighten the configured ones (invariant 7). Returns the same object without
- * any.
+ * Applies requested limits, which can only tighten the configured ones (invariant 7). Returns `configured` itself if no
+ * limits are requested.
  */
 export function tightenLimits(configured: LaunchLimits, asked: RunRequest["limits"]): LaunchLimits {
   if (!asked) return configured;

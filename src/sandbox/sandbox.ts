@@ -20,7 +20,7 @@ function canConfine(capabilities: SandboxCapabilities | null): capabilities is S
 /** The resolved sandbox of one request. */
 export interface SandboxPlan {
   access: Access;
-  /** What the executor enforces. Null when it enforces nothing. */
+  /** The restrictions that the executor enforces. Null when it enforces none. */
   spec: SandboxSpec | null;
   /** Whether the kernel sandboxes the command, so that policy can allow one that it cannot analyze. */
   confined: boolean;
@@ -129,7 +129,7 @@ export class SandboxPlanner {
 
   #create({ spec }: SandboxPlan): void {
     if (!spec?.temporary) return;
-    // It is checked fully once. After that it can only be removed, by programs that clean /tmp.
+    // The directory is checked fully once. After that it can only disappear, when a program cleans /tmp.
     if (!this.#created || !existsSync(this.#folder)) ensurePrivateTmp(this.#folder, this.#owner);
     this.#created = true;
   }

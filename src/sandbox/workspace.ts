@@ -33,9 +33,9 @@ export function workspaceScope(
 
 /**
  * Resolves a path of a request and checks that it is in the workspace. The resolved path is compared, not the given
- * one, because `a/../..` and links can lead outside. A `cwd` must exist; of a `logFile`, only the parent folder must.
- * The result has no links, and the keeper opens it beneath the root without following any, so that a change after this
- * check is detected.
+ * one, because `a/../..` and links can lead outside. A `cwd` must exist; for a `logFile`, only the parent folder must
+ * exist. The result has no links, and the keeper opens it beneath the root without following any, so that a change
+ * after this check is detected.
  */
 export function resolveInWorkspace(scope: Scope, path: string | undefined, what: PathParameter): string {
   if (path === undefined) return scope.root;

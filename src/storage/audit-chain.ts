@@ -34,7 +34,7 @@ export interface ChainReport {
 export interface VerifyOptions {
   /** A head that was stored outside the state folder earlier. The log must still contain it. */
   anchor?: ChainHead;
-  /** Called regularly with the number of verified entries and of all entries. */
+  /** Called regularly with the number of verified entries and the total number of entries. */
   onProgress?(checked: number, total: number): void;
 }
 
@@ -44,7 +44,10 @@ const BATCH = 10_000;
 const SMALL_BATCH = 1000;
 const CORRUPT = 11;
 
-/** Returns the hash of an entry. Its encoding as a JSON array is unambiguous: different entries have different ones. */
+/**
+ * Returns the hash of an entry. The encoding as a JSON array is unambiguous: no two different entries have the same
+ * encoding.
+ */
 export function chainHash(previous: string, row: Omit<AuditRow, "hash">): string {
   const { seq, at_ms, kind, agent, session, actor, channel, outcome, summary, detail } = row;
   return sha256(encoded([previous, seq, at_ms, kind, agent, session, actor, channel, outcome, summary, detail]));

@@ -61,13 +61,15 @@ function parsed(text: unknown): object {
 }
 
 const BATCH = 1000;
-/** The longest summary, in characters. Limits keep an agent from filling the disk with refused requests. */
+/**
+ * The maximum length of a summary, in characters. The limits keep an agent from filling the disk with refused requests.
+ */
 const MOST_SUMMARY = 1000;
-/** The longest text in the detail. */
+/** The maximum length of a text in the detail, in characters. */
 const MOST_TEXT = 16 * 1024;
-/** The most characters of all texts in the detail together. */
+/** The maximum total length of all texts in the detail, in characters. */
 const MOST_DETAIL = 64 * 1024;
-/** The most items of a list in the detail. */
+/** The maximum number of items in a list in the detail. */
 const MOST_ITEMS = 100;
 /** The number of characters that is kept of every text, even above `MOST_DETAIL`. */
 const LEAST_TEXT = 100;
@@ -130,7 +132,7 @@ export class AuditLog {
     this.#move.run(seq, hash);
   }
 
-  /** Verifies every entry, in constant memory. Blocks the event loop meanwhile; see `verifyInBatches`. */
+  /** Verifies every entry, in constant memory. Blocks the event loop until it is done; see `verifyInBatches`. */
   verify(options: VerifyOptions = {}): ChainReport {
     return verifyChain(this.#database, options);
   }

@@ -7,7 +7,7 @@ const OF_SESSIONS: ReadonlySet<string> = new Set(["run", "exit"]);
 /** Outcomes of runs that started. Other runs have no exit entry. */
 const LET_THROUGH: ReadonlySet<string> = new Set(["allowed", "approved", "granted"]);
 
-/** A reader that is further behind must read everything again. The table keeps this many rows. */
+/** The number of rows that the table keeps. A reader that is further behind must read everything again. */
 const MOST_BEHIND = 20_000;
 
 /** A changed object. Its current state is read from its own table. */
@@ -30,8 +30,8 @@ interface ChangesRead {
 
 /**
  * The changes of a state folder, in a persistent order that is the same for every gateway. It combines the audit log,
- * which has the starts and ends of sessions, and a table that triggers fill with the rarer changes. So following
- * changes adds no writes to a command.
+ * which has the starts and ends of sessions, with a table of the rarer changes, which is filled by triggers. Following
+ * changes therefore adds no writes to a command.
  */
 export class Changes {
   readonly #version: StatementSync;

@@ -66,12 +66,12 @@ function isSqliteError(error: unknown): error is SqliteError {
   return error instanceof Error && "errcode" in error;
 }
 
-/** Reports whether an error of SQLite, or a `SallyportError` made from one, means that the disk is full. */
+/** Reports whether a SQLite error, or a `SallyportError` made from one, means that the disk is full. */
 export function isDiskFull(error: unknown): boolean {
   return (error instanceof SallyportError ? error.details : (error as SqliteError)).errcode === FULL;
 }
 
-/** Converts an error of SQLite to one with a recovery (invariant 8). */
+/** Converts a SQLite error to a `SallyportError` with recovery actions (invariant 8). */
 export function stateError(path: string, cause: unknown): SallyportError {
   const error = cause as SqliteError;
   const code = primaryCode(error);
@@ -80,7 +80,7 @@ export function stateError(path: string, cause: unknown): SallyportError {
       "Restore the database from a backup, or move it away to start with an empty one. Session logs are in `sessions/`.";
     return unusable(path, `the database is damaged (${error.message})`, hint);
   }
-  if (code === READ_ONLY) return unusable(path, "the database cannot be written", "Make the state folder writable.");
+  if (code === READ_ONLY) return unusable(path, "the database is read-only", "Make the state folder writable.");
   if (code === FULL)
     return unusable(path, "the disk is full", "Free disk space; `sallyport clean` removes old sessions.", FULL);
   if (code === BUSY) {

@@ -51,7 +51,7 @@ export function openStateFolder(path: string): string {
     if ((status.mode & 0o077) !== 0) chmodSync(real, 0o700);
     accessSync(real, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch {
-    throw unusable(folder, "cannot be written", "Make it writable, or remount its file system if it is read-only.");
+    throw unusable(folder, "is not writable", "Make it writable, or remount its file system if it is read-only.");
   }
   return real;
 }

@@ -34,7 +34,7 @@ function noSuchToken(reference: string): ErrorText {
 export const TOKEN_ROLES = ["agent", "viewer", "approver", "operator"] as const;
 /**
  * The role of a token. `agent` may only act as one agent. The others are for people: a viewer may read, an approver may
- * also decide, and an operator may also act.
+ * also decide approval requests, and an operator has all rights.
  */
 export type TokenRole = (typeof TOKEN_ROLES)[number];
 
@@ -117,7 +117,7 @@ export class Tokens {
 
   /**
    * Creates a token. The secret is returned only here. Throws `InvalidRequest` for an invalid name and `NameInUse` for
-   * one that exists or existed.
+   * a name that a token has or had.
    */
   create({ name, role, agent, createdBy, expiresMs }: NewToken): { token: Token; secret: string } {
     if (!NAME.test(name)) throw new SallyportError("InvalidRequest", ...badTokenName(name));

@@ -120,7 +120,7 @@ export interface WorkItem {
   id: number;
   /** The key that was chosen when the item was added. */
   key: string;
-  /** The type, such as `session.ended`. */
+  /** The type, such as `EXEC_CALLBACK` for the end of a background session. */
   type: string;
   /** The priority. */
   priority: Priority;
@@ -204,7 +204,7 @@ const LEASE_MS = 60_000;
 
 /** Options for `claim`. */
 interface ClaimOptions {
-  /** The name of the consumer, for lists. */
+  /** The name of the consumer, shown in lists. */
   worker: string;
   /** How long the item is reserved, in milliseconds. After that, other consumers can claim it. Default: 60,000. */
   leaseMs?: number;

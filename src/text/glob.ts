@@ -1,9 +1,10 @@
 /**
- * Glob patterns on plain text. Callers pass the options explicitly, so that the meaning of `*` is visible at each use.
+ * Glob patterns for plain text. Callers pass the options explicitly, so that the meaning of `*` is visible at each use.
  *
  * `*` matches any text and `?` one UTF-16 code unit. With `segments`, neither matches `/`, and `**` matches any text,
- * `/` included. `**` is not a unit of folders: `a/**\/b` needs both slashes and does not match `a/b`. There are no
- * character classes, braces or escapes. The time is at most proportional to the product of both lengths.
+ * `/` included. `**` does not stand for a number of folders: `a/**\/b` requires both slashes and does not match `a/b`.
+ * There are no character classes, braces or escapes. The time is at most proportional to the length of the pattern
+ * times the length of the text.
  */
 export interface GlobOptions {
   /** `*` and `?` stay within a path segment, and only `**` crosses `/`. Default: `*` and `?` match `/` as well. */
@@ -80,7 +81,7 @@ function matchesTokens(tokens: readonly Token[], text: string): boolean {
       const token = tokens[position];
       if (token === undefined || !takes(token, text[at] ?? "")) continue;
       const to = isStar(token) ? position : position + 1;
-      // The positions are ascending, and two of them can lead to the same one only next to each other.
+      // The positions are ascending, and only adjacent ones can lead to the same next position.
       if (next.at(-1) !== to) next.push(to);
     }
     if (next.length === 0) return false;
@@ -100,7 +101,7 @@ function isStar(token: Token): boolean {
 
 /**
  * Adds the positions that are reached because a star matches the empty text as well. Keeps them ascending, and drops
- * those before an unrestricted star: any match they lead to is one from that star, too.
+ * those before an unrestricted star: any match from them is also a match from that star.
  */
 function afterStars(positions: readonly number[], tokens: readonly Token[]): number[] {
   let all: number[] = [];

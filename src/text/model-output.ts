@@ -32,7 +32,7 @@ export function forModel(output: string, options: OutputFacts & Partial<Truncate
   }
   const at = omittedBytes > 0 ? (options.omittedAt ?? null) : null;
   if (at === null) return { ...truncateMiddle(terminalText(output), { ...options, maxBytes }), binary: false };
-  // Converted separately: the cursor position at the cut is unknown after it.
+  // The two parts are converted separately, because the cursor position after the cut is unknown.
   const head = terminalText(output.slice(0, at));
   const cut = { ...options, maxBytes, omittedAt: head.length };
   return { ...truncateMiddle(head + terminalText(output.slice(at)), cut), binary: false };
@@ -73,7 +73,9 @@ export function tail(output: string, facts: OutputFacts = {}): string {
   return text.slice(byteStart(text, TAIL_BYTES));
 }
 
-/** Returns the output after omitted bytes: lines before and after the gap are not adjacent. */
+/**
+ * Returns the part of the output after the omitted bytes, because the lines before and after the gap are not adjacent.
+ */
 function ending(output: string, facts: OutputFacts): string {
   const gap = facts.omittedBytes ? (facts.omittedAt ?? output.length >>> 1) : 0;
   return binaryLine(output, facts) ?? terminalText(output.slice(gap));

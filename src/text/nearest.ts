@@ -16,7 +16,7 @@ export function nearest(word: string, names: Iterable<string>): string | null {
 /** Longer names are not compared: they are unlikely to be typed by hand, and comparing them is slow. */
 const LONGEST_COMPARED = 40;
 
-/** Returns the allowed number of edits. Short names have too many similar ones. */
+/** Returns the allowed number of edits. It is low for short names, which are similar to too many others. */
 function allowed(name: string): number {
   return name.length <= 2 ? 0 : name.length <= 4 ? 1 : 2;
 }

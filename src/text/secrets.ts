@@ -209,8 +209,9 @@ export function maskEnv(env: Readonly<Record<string, string>>): Record<string, s
 }
 
 /**
- * Masks secrets in a JSON value, by the format of texts and by the names of their keys. `prepare` is applied to each
- * text first. An array of texts is treated as an argv; `args` next to `command` as the arguments of that command.
+ * Masks secrets in a JSON value. They are recognized by their format or by the names of their keys. `prepare` is
+ * applied to each text first. An array of texts is treated as an argv; `args` next to `command` as the arguments of
+ * that command.
  */
 export function maskData(value: unknown, prepare: (text: string) => string = (text) => text): unknown {
   if (typeof value === "string") return maskText(prepare(value));

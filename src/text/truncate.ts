@@ -89,9 +89,9 @@ function isPair(text: string, at: number): boolean {
 }
 
 export interface TruncateOptions {
-  /** The most bytes of UTF-8, including the marker. */
+  /** The maximum number of bytes of UTF-8, including the marker. */
   maxBytes: number;
-  /** The most lines, including the marker's. */
+  /** The maximum number of lines, including the marker. */
   maxLines?: number;
   /** The share of the beginning in the kept text, 0 to 1; default: 0.5. */
   headShare?: number;

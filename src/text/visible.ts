@@ -3,7 +3,7 @@ import type { Span } from "../core/facts.ts";
 
 const ESCAPES: Record<string, string> = { "\n": "\\n", "\t": "\\t", "\r": "\\r", "\u001b": "\\e" };
 
-// Control characters can move the cursor or change colours, and format characters (bidirectional overrides, zero-width
+// Control characters can move the cursor or change colors, and format characters (bidirectional overrides, zero-width
 // characters, tags) can make a command look like another one.
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 

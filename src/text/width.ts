@@ -1,6 +1,6 @@
 let segmenter: Intl.Segmenter | null = null;
 
-/** Splits a text into grapheme clusters. The segmenter is created on first use, because that is slow. */
+/** Splits a text into grapheme clusters. The segmenter is created on first use, because creating it is slow. */
 export function graphemesOf(text: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
   return segmenter.segment(text);

@@ -99,7 +99,7 @@ export function bind(gateway: Gateway, toolset: Toolset, spec: ToolSpec): Tool {
   };
 }
 
-/** Errors that mean Sallyport itself cannot work. A call rejects with them instead of returning a result. */
+/** Errors that mean that the gateway itself is not usable. A call rejects with them instead of returning a result. */
 const UNAVAILABLE = new Set(["GatewayClosed", "StateUnusable", "KeeperUnavailable"]);
 
 async function call(

@@ -12,9 +12,9 @@ interface FailureMapping {
 }
 
 /**
- * Returns a function that translates a failure to a contract: error types and recovery actions by `table`, names of
- * request fields by `parameters` (such as `workdir` for `cwd`). Configuration keys that look like a field, such as
- * `env.pass`, keep their name.
+ * Returns a function that translates a failure to the terms of a contract. `table` maps error types and recovery
+ * actions; `parameters` maps names of request fields (such as `cwd` to `workdir`). Configuration keys that look like a
+ * field, such as `env.pass`, keep their name.
  */
 export function failureMapper(
   table: Readonly<Record<string, FailureMapping>>,

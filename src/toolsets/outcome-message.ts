@@ -11,8 +11,8 @@ type Outcome = RunResult | SessionInfo;
  * Describes how a command ended and what to do next, in one or two sentences for a model or a person. Returns null when
  * it succeeded or is still running. `timeoutMs` is the deadline that the caller set; a session has its own.
  *
- * Only the first cause that applies is named, in this order: timeout, lost session, error, refused before the start,
- * kill, signal, exit code. An earlier cause explains the later ones: a command that timed out also has a signal.
+ * Only the first cause that applies is named, in this order: timeout, lost session, error, refusal, kill, signal, exit
+ * code. An earlier cause explains the later ones: a command that timed out also has a signal.
  *
  * @example
  * outcomeMessage(await gateway.run({ command: "make" })); // "Exit code 2. See stderr."

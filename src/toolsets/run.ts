@@ -1,4 +1,4 @@
-/** Shared by the tools that run commands: deadlines, options of gateway calls, and results of refused commands. */
+/** Code shared by the tools that run commands: deadlines, options of gateway calls, and results of refused commands. */
 
 import type { RunOptions, StartOptions } from "../core/gateway.ts";
 import type { RunResult } from "../core/result.ts";

@@ -112,7 +112,7 @@ function parameters(input: z.ZodObject): string {
   return names.join(", ") || "no parameters";
 }
 
-/** Returns text of the caller, truncated and with control characters escaped. */
+/** Returns text from the caller, truncated and with control characters escaped. */
 function escaped(text: string): string {
   return JSON.stringify(text).slice(1, -1).slice(0, MAX_SHOWN);
 }

@@ -71,7 +71,7 @@ function keyOf(reader: string, id: string): string {
   return `${reader} ${id}`;
 }
 
-/** Returns how much of an incomplete line to read: all of one that fills half a page, nothing of a shorter one. */
+/** Returns how much of an incomplete line to read: all of it if it fills half a page, otherwise nothing. */
 function fullPage(bytes: Buffer, page: number): number {
   return bytes.length >= page / 2 ? bytes.length : 0;
 }

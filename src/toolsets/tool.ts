@@ -2,7 +2,7 @@ import type * as z from "zod";
 import type { Recovery } from "../core/error.ts";
 import type { Operation, Permission, Toolset } from "../core/settings.ts";
 
-/** Tools in a form that every model provider and MCP can offer. Plain data and one function. */
+/** Tools as plain data and one function, which can be offered through MCP and the API of every model provider. */
 
 /**
  * The name of a toolset.
@@ -78,8 +78,8 @@ export interface Tool {
   /** The permission of the operation when none is configured. */
   permission: Permission;
   /**
-   * Calls the tool. Resolves for every outcome, including invalid arguments. Rejects only when the gateway cannot work:
-   * with `GatewayClosed`, `StateUnusable` or `KeeperUnavailable`.
+   * Calls the tool. Resolves for every outcome, including invalid arguments. Rejects only when the gateway is not
+   * usable: with `GatewayClosed`, `StateUnusable` or `KeeperUnavailable`.
    */
   call(args: unknown, context?: CallContext): Promise<ToolAnswer>;
 }

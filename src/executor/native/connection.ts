@@ -6,7 +6,10 @@ import type { ExitRecord } from "../execution.ts";
 /** The longest path that is used as a socket address. The system's limit is 107 bytes, or 103 on macOS. */
 const LENGTH_MAX = 100;
 
-/** Returns an address for a socket whose path may be too long for one. It is valid until it is closed. */
+/**
+ * Returns the address of a socket, whose path may be longer than an address can be. The address is valid until `close`
+ * is called.
+ */
 export function socketAddress(path: string): { address: string; close(): void } {
   if (process.platform !== "linux" || Buffer.byteLength(path) <= LENGTH_MAX) return { address: path, close: () => {} };
   const folder = openSync(dirname(path), "r");

@@ -212,7 +212,8 @@ export class NativeExecution implements Execution {
   }
 
   /**
-   * Sends a frame and waits for the reply. Resolves with null if the command has ended, since another may then use it.
+   * Sends a frame and waits for the reply. Resolves with null if the command has ended, since another command may then
+   * use the connection.
    */
   async #ask(frame: Uint8Array): Promise<Reply | null> {
     const release = this.hold();

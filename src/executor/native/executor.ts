@@ -96,7 +96,7 @@ export class KeeperExecutor implements Executor {
     try {
       return this.#lookUpExit(session, keeperNow);
     } catch (error) {
-      // A gateway without descriptors must not declare a running command lost (invariant 4).
+      // A gateway that has no free descriptors must not declare a running command lost (invariant 4).
       if (isFdExhaustion(error)) return null;
       throw error;
     }
@@ -175,8 +175,8 @@ export class KeeperExecutor implements Executor {
   }
 
   /**
-   * Reports whether the keeper that claimed this command still has it. Returns true if none has claimed it. The title
-   * of a native keeper names its command, so a process that reuses the pid is not mistaken for it.
+   * Reports whether the keeper that claimed this command still supervises it. Returns true if none has claimed it. The
+   * title of a native keeper names its command, so a process that reuses the pid is not mistaken for it.
    */
   #isAlive(id: string, keeperPid: number, name: string): boolean {
     if (!this.#isClaimed(id)) return true;
@@ -263,8 +263,8 @@ export class KeeperExecutor implements Executor {
   }
 
   /**
-   * Connects to the keeper of a command. Resolves with null if no keeper has it. Retries if the keeper disconnects at
-   * once, because it is then overloaded.
+   * Connects to the keeper of a command. Resolves with null if no keeper supervises it. Retries if the keeper
+   * disconnects at once, because it is then overloaded.
    */
   async #reconnect(id: string, attempts = Number.POSITIVE_INFINITY): Promise<Connection | null> {
     for (let attempt = 1; ; attempt++) {
@@ -303,7 +303,9 @@ export class KeeperExecutor implements Executor {
   }
 }
 
-/** Throws if descriptors are exhausted, because the keeper may then still have its command. Otherwise returns null. */
+/**
+ * Throws if descriptors are exhausted, because the keeper may then still supervise its command. Otherwise returns null.
+ */
 function rethrowExhaustion(error: unknown, folder: string): null {
   if (isFdExhaustion(error)) throw outOfDescriptors(folder);
   return null;

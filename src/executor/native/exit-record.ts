@@ -34,7 +34,10 @@ export const ExitRecordSchema = z.object({
   streams: z.array(z.object({ bytes: count, droppedStart: count, droppedEnd: count, lost: count })).max(2),
 });
 
-/** Reads the exit record of a session folder. Returns null if it is missing or invalid. Throws without descriptors. */
+/**
+ * Reads the exit record of a session folder. Returns null if it is missing or invalid. Throws if descriptors are
+ * exhausted.
+ */
 export function readExitRecord(folder: string): ExitRecord | null {
   const text = readIfExists(join(folder, "exit"));
   if (text === null) return null;

@@ -19,7 +19,7 @@ const SETTINGS = [
   ...NAMESPACES.map((name) => `user/max_${name}_namespaces`),
 ];
 
-/** The lines of /proc/self/status with user ids, capabilities, no_new_privs and seccomp filters. */
+/** The lines of /proc/self/status with user IDs, capabilities, no_new_privs and seccomp filters. */
 const PRIVILEGES = /^(?:Uid|Gid|Groups|Cap\w+|NoNewPrivs|Seccomp\w*):.*$/gm;
 
 interface CachedProbe {
@@ -98,7 +98,10 @@ const PROBE_TIMEOUT_MS = 60_000;
 
 let known: SandboxCapabilities | null = null;
 
-/** Returns the sandbox features of this machine, probed once per process. If the probe fails, there are none. */
+/**
+ * Returns the sandbox features of this machine, probed once per process. If the probe fails, all are reported as
+ * missing.
+ */
 export function sandboxCapabilities(): SandboxCapabilities {
   known ??= probe() ?? NOTHING;
   return known;

@@ -2,7 +2,10 @@ import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isId } from "../../core/id.ts";
 
-/** The minimum age of a folder without a row to be removed. A younger one may belong to a launch in progress. */
+/**
+ * The minimum age at which a folder without a database row is removed. A younger one may belong to a launch in
+ * progress.
+ */
 const STRAY_AFTER_MS = 3600 * 1000;
 const REMOVE_ATTEMPTS = 5;
 

@@ -38,7 +38,7 @@ function isBuilt(folder: string): boolean {
   return built.has(folder);
 }
 
-/** Every build has a zygote and a socket of its own, so an upgrade does not affect running commands. */
+/** Returns the path of the zygote's socket. Every build has its own, so an upgrade does not affect running commands. */
 export function socketPath(state: string): string {
   return join(state, `keeper-${buildId()}.sock`);
 }
@@ -97,7 +97,7 @@ function logLevel(): string {
   return LOG_LEVELS.includes(level) ? level : "warn";
 }
 
-/** Starts the zygote. Other processes can read its environment, so it gets none of the gateway's (invariant 7). */
+/** Starts the zygote without the gateway's environment, which other processes could read there (invariant 7). */
 function start(state: string): Promise<void> {
   const args = ["serve", state, TITLE_SPACE, "/proc/self", logLevel()];
   return spawnKeeper([keeperBinary(), ...args], { cwd: "/", env: {} }, unavailable);

@@ -20,7 +20,9 @@ const CODE_FOLDERS = [FOLDER, join(FOLDER, ".."), join(FOLDER, "../native")];
 /** An argument that reserves space for the process title, which is written over the arguments. */
 const TITLE_SPACE = " ".repeat(240);
 const ATTEMPTS = 40;
-/** Retries after a timeout: one process serves all commands and may be slow when hundreds start at once. */
+/**
+ * The number of retries after a timeout: one process serves all commands and may be slow when hundreds start at once.
+ */
 const TIMEOUT_RETRIES = 5;
 /** The optional package that opens terminals. */
 export const PTY_MODULE = "@lydell/node-pty";
@@ -82,7 +84,7 @@ const starting = new Map<string, Promise<void>>();
 function startOnce(state: string): Promise<void> {
   const pending = starting.get(state);
   if (pending) return pending;
-  // Other processes can read a process's environment, so the keeper gets none of the gateway's (invariant 7).
+  // Other processes can read the keeper's environment, so it receives no variables of the gateway (invariant 7).
   const env = process.versions.electron ? { ELECTRON_RUN_AS_NODE: "1" } : {};
   const argv = [process.execPath, PROGRAM, state, TITLE_SPACE] as const;
   const start = spawnKeeper(argv, { cwd: "/", env }, (why) => unavailable(why.split("\n").at(-1) ?? "")).finally(() =>

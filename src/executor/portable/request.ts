@@ -17,7 +17,7 @@ const KNOWN = new Set<number>([
   ...[TAG.timeout, TAG.grace, TAG.diskCap, TAG.log, TAG.flags, TAG.umask, TAG.announce, TAG.root, TAG.terminal],
 ]);
 
-/** The format of an id. It is used as the name of a folder, so it must not contain `/` or `..` (invariant 7). */
+/** The format of an ID. It is used as the name of a folder, so it must not contain `/` or `..` (invariant 7). */
 const ID = /^[0-9a-f-]{8,64}$/;
 
 /** A request that does not follow the protocol. The message is sent to the gateway. */
@@ -75,7 +75,7 @@ function text(fields: Fields, tag: number): string | null {
   const bytes = fields.get(tag);
   if (bytes === undefined) return null;
   if (bytes.indexOf(0) !== bytes.length - 1)
-    throw new InvalidRequest("text field with a NUL byte before its end or without one at its end");
+    throw new InvalidRequest("text field without a NUL byte at its end, or with another one before it");
   return bytes.toString("utf8", 0, bytes.length - 1);
 }
 

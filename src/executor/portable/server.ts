@@ -97,7 +97,7 @@ export class Server {
     if (isReplaced || (isIdle && performance.now() - this.#lastActive > IDLE_TIMEOUT_MS)) this.stop();
   }
 
-  /** Kills the processes of sessions whose keeper was killed, because they have no deadline any more (invariant 5). */
+  /** Kills the processes of sessions whose keeper was killed, because they no longer have a deadline (invariant 5). */
   #killOrphans(): void {
     for (const id of readdirSync(join(this.#state, "sessions"))) {
       const folder = this.folder(id);

@@ -71,7 +71,7 @@ export class Session {
   }
 
   async #claim(): Promise<void> {
-    step("claim", () => mkdirSync(this.folder, { mode: 0o700 })); // fails if the id was used before (invariant 4)
+    step("claim", () => mkdirSync(this.folder, { mode: 0o700 })); // fails if the ID was used before (invariant 4)
     this.#record = step("record", () => new ExitRecordFile(this.folder));
     step("record", () => writeOwner(this.folder, null));
     try {

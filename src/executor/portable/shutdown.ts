@@ -5,13 +5,13 @@ import { ProcessTree, sendSignal } from "../processes.ts";
 import type { RunningCommand } from "./launch.ts";
 
 const { SIGTERM, SIGHUP, SIGKILL } = constants.signals;
-/** Leftover processes of a foreground command get SIGTERM after this time, and SIGKILL after another. */
+/** The time after which leftover processes of a foreground command get SIGTERM, and the time from then to SIGKILL. */
 const LEFTOVER_TERM_MS = 200;
 const LEFTOVER_KILL_MS = 1000;
 /** The maximum wait for the tree to end after the first SIGKILL. */
 const GIVE_UP_MS = 600;
 const KILL_INTERVAL_MS = 10;
-/** The interval of checks for the end of processes that are not children of the keeper. */
+/** How often the keeper checks whether processes that are not its children have ended. */
 const POLL_MS = 20;
 const POLL_BACKGROUND_MS = 500;
 const TIMER_MAX_MS = 3_600_000;
@@ -82,7 +82,7 @@ export class Shutdown {
     this.update();
   }
 
-  /** Fires due timers, checks for the end, and schedules the next check. */
+  /** Fires due timers, checks whether the command has ended, and schedules the next check. */
   update(): void {
     if (this.#end.final) return;
     this.#fireTimers(performance.now());

@@ -38,9 +38,9 @@ const DRAIN_MAX = 2 << 20;
 const { O_RDONLY, O_WRONLY, O_NONBLOCK } = constants;
 
 /**
- * Pipes for stdout and stderr. Node connects children through sockets, which cannot be opened by name (`echo x >
- * /dev/stderr` fails), and cannot share one between stdout and stderr. A FIFO that is open at both ends and unlinked is
- * equivalent to pipe(2). Creating one takes a program, so several are created at once.
+ * Pipes for stdout and stderr. Node connects children through sockets, which commands cannot open by name (`echo x >
+ * /dev/stderr` fails) and which stdout and stderr cannot share. A FIFO that is open at both ends and unlinked is
+ * equivalent to pipe(2). Creating a FIFO requires running `mkfifo`, so several are created at once.
  */
 export class PipePool {
   readonly #state: string;
@@ -50,7 +50,7 @@ export class PipePool {
     this.#state = state;
   }
 
-  /** Throws `LaunchStepError`. */
+  /** Returns `count` new pipes. Throws `LaunchStepError`. */
   take(count: number): Pipe[] {
     step("pipe", () => {
       try {

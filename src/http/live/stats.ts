@@ -25,8 +25,8 @@ const StatsSchema = z
             .describe("CPU usage in percent of one core, since the last measurement or the start of the session"),
           memoryBytes: z.int().describe("Resident memory in bytes"),
           processes: z.int().describe("Number of processes"),
-          ioReadBytes: z.int().describe("Bytes read from storage"),
-          ioWriteBytes: z.int().describe("Bytes written to storage"),
+          ioReadBytes: z.int().describe("Bytes read by system calls, from files, pipes and sockets"),
+          ioWriteBytes: z.int().describe("Bytes written by system calls, to files, pipes and sockets"),
         }),
       )
       .describe("Running sessions"),

@@ -20,7 +20,7 @@ export interface Escape {
 
 const ESCAPE = 0x1b;
 
-// C1 characters: the 8-bit form of ESC and the character 0x40 below.
+// C1 characters. Each is the 8-bit form of ESC followed by the character that is 0x40 lower.
 const FIRST_C1 = 0x80;
 const LAST_C1 = 0x9f;
 
@@ -53,7 +53,7 @@ export function escapeAt(text: string, at: number): Escape | null {
 }
 
 const NOTHING: Omit<Escape, "end" | "complete"> = { kind: "string", action: null, parameters: [] };
-/** The longest parameters that are parsed; sequences that move or erase have fewer. */
+/** The maximum length of parameters that are parsed. Those of sequences that move or erase are shorter. */
 const LONGEST_PARAMETERS = 32;
 
 function controlSequence(text: string, body: number): Escape {
@@ -95,7 +95,7 @@ const BRACKET = 0x5b;
 /** The first byte of U+0080 to U+00BF in UTF-8, and so of every C1 character. */
 const C1_LEAD = 0xc2;
 
-/** The most bytes of parameters or of a string that are passed to a handler. */
+/** The maximum number of bytes of parameters or of a string that are passed to a handler. */
 const LONGEST_SEQUENCE = 4096;
 
 /** Callbacks for the contents of a stream, in order. */
@@ -161,7 +161,9 @@ export class EscapeScanner {
     this.#before += bytes.length;
   }
 
-  /** Scans text and complete control sequences, up to anything incomplete. This is the only loop critical for speed. */
+  /**
+   * Scans text and complete control sequences, up to anything incomplete. This is the only performance-critical loop.
+   */
   #ground(bytes: Uint8Array, from: number): number {
     let run = from;
     let at = from;

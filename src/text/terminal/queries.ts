@@ -15,9 +15,9 @@ const CSI_QUERY = new RegExp(
   ].join("|"),
 );
 
-/** Queries of colours and the clipboard. */
+/** Queries for colors and the clipboard. */
 const OSC_QUERY = /^(?:4;[0-9]+|1[0-9]|52;[a-z]*);\?$/;
-/** Queries of settings and capabilities. */
+/** Queries for settings and capabilities. */
 const DCS_QUERY = /^[$+]q/;
 /** The final bytes of queries and mode changes. */
 const RELEVANT_FINALS = new Set(Buffer.from("cnqptuhl"));
@@ -119,7 +119,7 @@ const REPLY = new RegExp(
     "\\x1b\\[\\?[0-9;]*u", // keyboard protocol
     "\\x1b\\[[0-9;]+x", // terminal parameters
     "\\x1b\\[[IO]", // focus gained or lost
-    "\\x1b\\][^\\x07\\x1b]*(?:\\x07|\\x1b\\\\)", // colours, title, clipboard
+    "\\x1b\\][^\\x07\\x1b]*(?:\\x07|\\x1b\\\\)", // colors, title, clipboard
     "\\x1b[P_^X][^\\x1b]*\\x1b\\\\", // version, settings, capabilities
   ].join("|"),
   "g",

@@ -14,7 +14,7 @@ export function execOutput({ id, output, truncated }: RunResult): string {
   return forModel(output, { omittedBytes: truncated.stdout, hint: `process_log session_id=${id}` }).text;
 }
 
-/** Returns the output, followed by a line with session id, exit code and log path, and the note. */
+/** Returns the output, followed by a line with session ID, exit code and log path, and the note. */
 export function executeText(output: string, facts: Record<string, unknown>, note: string | null): string {
   const gap = output === "" || output.endsWith("\n") ? "" : "\n";
   const line = `[${["session_id", "exit_code", "log_path"].map((name) => `${name}: ${facts[name]}`).join(", ")}]`;

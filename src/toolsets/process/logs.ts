@@ -64,7 +64,10 @@ function sizeOnly({ streams }: SessionInfo, stream: "stdout" | "stderr"): Part {
   return { ...NOTHING, size: streams[stream]?.bytes ?? 0 };
 }
 
-/** Divides the size limit of a result between the two streams. Each stream can use what the other does not need. */
+/**
+ * Divides the size limit of a result between the two streams. Each stream can use the part that the other does not
+ * need.
+ */
 function share(info: SessionInfo, offset: number, limit: number, stream: string): { stdout: number; stderr: number } {
   const most = Math.min(limit, MODEL_BYTES);
   const wants = (name: "stdout" | "stderr") =>

@@ -43,7 +43,7 @@ async function remove(session: Session, force: boolean): Promise<HandlerResult> 
 }
 
 const LAST_LINE_BYTES = 4096;
-/** The maximum of unread output in bytes; older output is in the log. */
+/** The maximum size of unread output in bytes; older output is in the log. */
 const POLL_BUFFER = 1 << 20;
 
 async function list({ gateway }: HandlerCall, limit: number): Promise<HandlerResult> {

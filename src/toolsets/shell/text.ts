@@ -101,7 +101,7 @@ export const SHELL_ERRORS = {
   },
 } as const;
 
-/** Why a wait returned. After an exit, the state of the session says it. */
+/** The text that says why a wait returned. It is empty after an exit, which the state of the session shows. */
 const REASONS: Record<WaitOutcome["reason"], string> = {
   exit: "",
   pattern: "The pattern matched.",
