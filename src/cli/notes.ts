@@ -20,7 +20,9 @@ function outcomeNotes(info: SessionInfo): string[] {
   for (const hint of info.hints) notes.push(`sallyport: ${visible(hint)}`);
   if (info.error) notes.push(failureText(info.error));
   else if (info.status === "lost")
-    notes.push("sallyport: the result of the command is unknown because its keeper was killed");
+    notes.push(
+      "sallyport: the result of the command is unknown because its keeper was killed or the machine went down",
+    );
   return notes;
 }
 

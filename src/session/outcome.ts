@@ -12,7 +12,7 @@ import { limitExceeded, limitWarning, sessionLost } from "./errors.ts";
 import { launchFailure } from "./failure/launch.ts";
 import { lostOutputWarning, unenforcedLimitWarnings } from "./warnings.ts";
 
-/** How much of the end of stderr is searched for hints: programs report fatal errors last. */
+/** The number of bytes at the end of stderr from which hints are derived: programs report fatal errors last. */
 const TAIL_BYTES = 32 << 10;
 
 type SandboxedRun = Pick<SessionRow, "cwd" | "sandbox">;

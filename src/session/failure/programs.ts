@@ -95,7 +95,7 @@ export function isProgram(file: string): boolean {
   }
 }
 
-/** How much of a file is read. An ELF file's loader name is within the first bytes, as is a `#!` line. */
+/** The number of bytes that are read of a file. They contain the loader name of an ELF file, or the `#!` line. */
 const HEAD_BYTES = 4096;
 /** The kernel reads no more than this of a `#!` line. */
 const SHEBANG_BYTES = 256;

@@ -12,7 +12,7 @@ interface Checkpoint {
   output: Uint8Array;
 }
 
-/** The largest checkpoint that is written or read. */
+/** The maximum size of a checkpoint that is written or read. */
 const MOST_BYTES = 4 << 20;
 const MOST_HEADER_BYTES = 512;
 

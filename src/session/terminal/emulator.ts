@@ -74,10 +74,10 @@ const TITLE_CELLS = 200;
 
 /** Cells of scrollback in a repaint for viewers: about 500 rows of a terminal with 120 columns. */
 const REPAINTED_CELLS = 60_000;
-/** The longest incomplete sequence that is sent again to a viewer that joins. */
+/** The maximum length of an incomplete sequence that is sent again to a viewer that joins. */
 const MOST_UNFINISHED_BYTES = 4096;
 
-/** The largest number of rows or columns. */
+/** The maximum number of rows or columns. */
 const MOST_SIDE = 1000;
 
 export interface ScreenOptions {

@@ -49,7 +49,7 @@ const SHIFT_OUT = 0x0e;
 const SHIFT_IN = 0x0f;
 const COLOUR = 0x6d;
 
-/** The longest sequence that is interpreted. */
+/** The maximum length of a sequence that is interpreted. */
 const LONGEST_SEQUENCE = 64;
 const LONGEST_TITLE = 1024;
 const MOST_MODES = 64;

@@ -7,9 +7,9 @@ export interface Frame {
   lastsMs: number;
 }
 
-/** The shortest frame. Changes that are closer together are joined, to limit the number of frames. */
+/** The minimum duration of a frame. Changes that are closer together are joined, to limit the number of frames. */
 const SHORTEST_MS = 80;
-/** The longest frame: longer pauses are shortened. */
+/** The maximum duration of a frame. Longer pauses are shortened. */
 const LONGEST_MS = 2000;
 const LAST_MS = 4000;
 /** The maximum number of frames, because frames are held in memory. Of a longer recording, the last frames are kept. */
