@@ -109,7 +109,7 @@ const SCRIPTS: [command: string, file: string][] = [
 ];
 
 for (const [command, name] of SCRIPTS) {
-  test(`${command}: detects a change of ${name}`, () => {
+  test(`${command}: detects a change to ${name}`, () => {
     const cwd = place();
     const script = file(cwd, name);
     const role = /^(Makefile|package\.json|build\.rs|conftest\.py)$/.test(name) ? "project file" : "script";

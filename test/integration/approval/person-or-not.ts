@@ -1,6 +1,6 @@
 /**
- * Prints `person` if this process counts as a person's, otherwise the reason. Its argument is the PID namespace of the
- * request.
+ * Prints `person` if a decision by this process counts as a person's decision, otherwise the reason why not. The
+ * argument is the PID namespace of the request.
  */
 import { assertPerson, readAncestry } from "../../../src/approval/self-approval.ts";
 

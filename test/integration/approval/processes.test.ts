@@ -30,7 +30,7 @@ async function together(gateways: ChildProcess[], orders: object[]): Promise<unk
   return (await Promise.all(answers)).map(([answer]) => answer);
 }
 
-test("of two concurrent decisions the first counts, and the second error names it", async () => {
+test("the first of two concurrent decisions counts, and the error for the second names it", async () => {
   const here = fixture.approvals();
   const gateways = await Promise.all([gateway(), gateway()]);
   for (let round = 0; round < 20; round++) {
@@ -49,7 +49,7 @@ test("of two concurrent decisions the first counts, and the second error names i
   }
 });
 
-test("of two processes that use one approval at once, exactly one succeeds", async () => {
+test("exactly one of two processes that use the same approval at once succeeds", async () => {
   const here = fixture.approvals();
   const gateways = await Promise.all([gateway(), gateway()]);
   for (let round = 0; round < 20; round++) {
@@ -67,7 +67,7 @@ test("of two processes that use one approval at once, exactly one succeeds", asy
   }
 });
 
-test("an approval survives kill -9 before its use, and stays used after it", async () => {
+test("an unused approval survives kill -9, and a used one stays used", async () => {
   const asked = fixture.asked({ command: "ls /killed" });
   const { id } = fixture.approvals().request(asked);
   const decider = await gateway();

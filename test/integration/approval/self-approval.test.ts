@@ -45,7 +45,7 @@ const detached = `${ASK} > out; touch done`;
 
 /** Ways in which a command may try to leave its session. */
 const ATTEMPTS: [name: string, command: string][] = [
-  ["that calls it directly", ASK],
+  ["that makes it directly", ASK],
   ["with an empty environment", `env -i ${ASK}`],
   ["in its own session", `setsid --wait ${ASK}`],
   ["under another name", `exec -a 'login -- ann' ${ASK}`],

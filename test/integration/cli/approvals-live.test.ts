@@ -107,7 +107,7 @@ test("approves, denies with a reason and quits by keys", { skip }, async () => {
   assert.ok(terminal.received.trimEnd().endsWith("\x1b[?25h\x1b[?1049l"), "the terminal is restored");
 });
 
-test("the a key shows the grant and asks for its duration, and Esc cancels", { skip }, async () => {
+test("the `a` key shows the grant and asks for its duration, and Esc cancels", { skip }, async () => {
   const { approvals, ask, open, fixture } = scene();
   const id = ask("git fetch origin");
   const terminal = open();
@@ -130,7 +130,7 @@ test("the a key shows the grant and asks for its duration, and Esc cancels", { s
   await terminal.ends();
 });
 
-test("rejects the a key for a command that cannot be approved permanently", { skip }, async () => {
+test("rejects the `a` key for a command that cannot be approved permanently", { skip }, async () => {
   const { approvals, ask, open } = scene();
   const id = ask("make");
   const terminal = open();

@@ -73,7 +73,7 @@ test("attach shows the screen, passes on keys, and detaches with C-p C-q", async
   await shows(person, /before 2/, 0);
   await person.write("stty size\r");
   await shows(person, /12 70/);
-  await until("the inner session's size is known here", () => inner.info().pty?.columns === size.columns);
+  await until("this gateway knows the size of the inner session", () => inner.info().pty?.columns === size.columns);
   assert.deepEqual(inner.info().pty, size);
   await person.resize({ columns: 50, rows: 9 });
   await until("the inner session has the size of the user's terminal", () => inner.info().pty?.columns === 50);
@@ -122,7 +122,7 @@ test("a terminal query of the program is answered once, not by each attached ter
   await ends(person);
 });
 
-test("reports rejected input at the terminal and accepts further input", async () => {
+test("reports rejected input on the terminal and accepts further input", async () => {
   const inner = await gateway.start({ command: "bash", args: SHELL, pty: true, env });
   await inner.waitFor({ input: true, timeoutMs });
   const person = await onTerminal(["attach", inner.id]);

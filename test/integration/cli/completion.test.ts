@@ -99,7 +99,7 @@ test("zsh completes commands, options and sessions", { skip: lacks("zsh") }, asy
     policy: { sandbox: "off" },
     approve,
   });
-  // Without a sandbox, so that zsh can access the state folder. `approve` approves this.
+  // zsh runs without a sandbox, so that it can access the state folder. `approve` approves this.
   const zsh = await gateway.start({ command: "zsh", args: ["-f"], pty: true, size: { columns: 150, rows: 50 } });
   // Keys typed before the line editor reads are lost.
   const atPrompt = async () =>

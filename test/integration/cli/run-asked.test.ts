@@ -29,7 +29,7 @@ async function typed(
   meanwhile?: () => Promise<unknown>,
 ): Promise<{ screen: string; code: number }> {
   const line = `stty cols 200 rows 24 -echo; ${process.execPath} ${ENTRY} run ${args}; echo "ended $?"`;
-  // dash would be ended by the Ctrl-C for the command. bash continues and prints the exit code.
+  // The Ctrl-C for the command would also end dash. bash continues and prints the exit code.
   const env = { ...process.env, SHELL: "/bin/bash", SALLYPORT_STATE: box.state, NO_COLOR: "1" };
   const child = spawn("script", ["-qec", line, "/dev/null"], { cwd: workspace, env, stdio: "pipe" });
   let screen = "";
@@ -63,7 +63,7 @@ test("Ctrl-C at the prompt ends the command line", { skip }, async () => {
   }
 });
 
-test("l and end of input print how to decide in another terminal", { skip }, async () => {
+test("the `l` key and end of input print how to decide in another terminal", { skip }, async () => {
   for (const later of ["l\r", "\x04"]) {
     const { screen, code } = await typed("-c 'ls -d /srv'", [
       [PROMPT, later],

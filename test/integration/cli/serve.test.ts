@@ -88,7 +88,7 @@ test("the printed link signs in, and the sign-in survives a restart of the servi
   assert.equal(await stop(second), 0);
 });
 
-test("a stop of the service answers pending requests and ends no commands", async () => {
+test("stopping the service answers pending requests and ends no commands", async () => {
   const serving = await start();
   const page = { ...(await signIn(serving.url, serving.link ?? "")), origin: serving.url };
   const waiting = post(

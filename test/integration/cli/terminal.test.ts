@@ -62,7 +62,7 @@ test("indents JSON on a terminal", async () => {
   assert.match(stdout, /^\{\n {2}"id": "/);
 });
 
-test("stats runs until the session ends, and leaves the last measurement", async () => {
+test("stats runs until the session ends, and leaves the last measurement on the screen", async () => {
   const go = join(box.folder, "go");
   await box.run(["run", "-d", "--name", "brief", "-c", `until test -e ${go}; do sleep 0.05; done`]);
   const { child, shows } = box.onTerminal(["stats", "brief"], { env: { NO_COLOR: "1" } });

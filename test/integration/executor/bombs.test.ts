@@ -23,8 +23,8 @@ async function survive(request: RunRequest, through = gateway): Promise<RunResul
   await until("the other session answers", async () => (await beside.logs()).text === "still here\n");
   await beside.kill({ graceMs: 0 });
   assert.equal((await through.run({ command: "echo", args: ["fine"] })).stdout, "fine\n");
-  await until("nothing is left of it", () => fixture.alive().length === 0);
-  await until("its groups are gone", () => groupsOf(result.id).length === 0);
+  await until("all processes of the bomb have exited", () => fixture.alive().length === 0);
+  await until("the session's cgroups are removed", () => groupsOf(result.id).length === 0);
   return result;
 }
 
@@ -40,19 +40,19 @@ function assertEnded(result: RunResult, limit: string, value: RegExp): void {
 }
 
 for (const kind of ["fork", "sessions", "threads"]) {
-  test(`a bomb (${kind}) is ended at the requested process limit`, async () => {
+  test(`a bomb (${kind}) is killed at the requested process limit`, async () => {
     const result = await survive({ command: bomb, args: [kind], limits: { processes: 64 } });
     assertEnded(result, "process", /64 processes and threads/);
   });
 
-  test(`a bomb (${kind}) is ended at the default process limit`, async (t) => {
+  test(`a bomb (${kind}) is killed at the default process limit`, async (t) => {
     const other = await fixture.open({ policy: { scope: "anywhere" } });
     t.after(() => other.close());
     assertEnded(await survive({ command: bomb, args: [kind] }, other), "process", /2048 processes and threads/);
   });
 }
 
-test("a memory bomb is ended at its limit, together with its shell", async () => {
+test("a memory bomb is killed at its limit, together with its shell", async () => {
   const limits = { memoryBytes: 64 * MIB };
   assertEnded(await survive({ command: bomb, args: ["memory"], limits }), "memory", /64 MiB/);
   const inShell = await survive({ command: `${bomb} memory; echo never; sleep 60`, limits });
@@ -70,9 +70,9 @@ test("the memory limit applies to the whole tree", async () => {
   assert.deepEqual([alone.status, alone.exitCode], ["completed", 0]);
 });
 
-test("a file bomb is ended at the disk limit", async (t) => {
+test("a file bomb is killed at the disk limit", async (t) => {
   const TMPFS = 0x01021994;
-  if (statfsSync(fixture.workspace).type === TMPFS) return t.skip("the kernel does not count what goes to a tmpfs");
+  if (statfsSync(fixture.workspace).type === TMPFS) return t.skip("the kernel does not count writes to a tmpfs");
   const other = await fixture.open({ policy: { scope: "anywhere", limits: { diskBytes: 8 * MIB } } });
   t.after(() => other.close());
   const folder = fixture.path("pieces");
@@ -85,7 +85,7 @@ test("a file bomb is ended at the disk limit", async (t) => {
   assert.deepEqual([modest.status, modest.exitCode], ["completed", 0]);
 });
 
-test("a file that exceeds the size limit ends the command with that reason", async (t) => {
+test("a command that exceeds the file size limit is killed, and the error names the limit", async (t) => {
   const other = await fixture.open({ policy: { scope: "anywhere", limits: { fileSize: MIB } } });
   t.after(() => other.close());
   for (const command of ["exec head -c 3000000 /dev/zero > big", "head -c 3000000 /dev/zero > big; exit $?"]) {

@@ -19,7 +19,7 @@ async function said(session: Session): Promise<string> {
 
 /** Waits until the command has set its trap. */
 async function up(session: Session): Promise<Session> {
-  await until("it is up", async () => (await session.logs()).text.includes("up\n"));
+  await until("the command has set its trap", async () => (await session.logs()).text.includes("up\n"));
   return session;
 }
 
@@ -64,7 +64,7 @@ test("a deadline of 0 means no deadline", async () => {
 });
 
 test("a deadline can be extended or removed while the command runs", async () => {
-  // Both outlive the deadline that they were started with, which must not have passed before it is changed.
+  // Both commands outlive their original deadline, which must not pass before it is changed.
   const request = { command: "sleep 4.2; echo done", timeoutMs: 4000 };
   const [moved, lifted] = await Promise.all([gateway.start(request), gateway.start(request)]);
   await Promise.all([moved.extend(60_000), lifted.extend(0)]);
@@ -84,7 +84,7 @@ test("a deadline can be shortened, or set for a command without one", async () =
 test("a deadline that has passed cannot be changed", async () => {
   const session = await up(await gateway.start({ command: STUBBORN, graceMs: 1500 }));
   await session.extend(50);
-  await until("it was asked to end", async () => (await session.logs()).text.includes("asked"));
+  await until("the command has received SIGTERM", async () => (await session.logs()).text.includes("asked"));
   await assert.rejects(session.extend(60_000), { type: "AlreadyExited" });
   assert.equal((await session.wait()).status, "timed_out");
   await assert.rejects(session.extend(1000), { type: "AlreadyExited" });
@@ -104,7 +104,7 @@ test("a deadline is enforced after the gateway was killed", async () => {
   const { id } = await other.ask<SessionInfo>({ call: "start", request });
   await other.kill();
   assert.equal(gateway.session(id).info().status, "running");
-  await until("the command is gone", () => fixture.alive().length === 0);
+  await until("the command has exited", () => fixture.alive().length === 0);
   const info = await gateway.session(id).wait();
   assert.deepEqual([info.status, info.signal], ["timed_out", "SIGKILL"]);
 });
@@ -114,9 +114,11 @@ test("the grace period is enforced when the gateway is killed during it", async 
   const { id } = await other.ask<SessionInfo>({ call: "start", request: { command: STUBBORN } });
   await up(gateway.session(id));
   other.tell({ call: "kill", id, options: { graceMs: 1500 } });
-  await until("it was asked to end", async () => (await gateway.session(id).logs()).text.includes("asked"));
+  await until("the command has received SIGTERM", async () =>
+    (await gateway.session(id).logs()).text.includes("asked"),
+  );
   await other.kill();
-  await until("the command is gone", () => fixture.alive().length === 0);
+  await until("the command has exited", () => fixture.alive().length === 0);
   const info = await gateway.session(id).wait();
   assert.deepEqual([info.status, info.signal], ["killed", "SIGKILL"]);
 });

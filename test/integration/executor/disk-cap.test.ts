@@ -89,7 +89,7 @@ for (const { name, bytes, diskCap } of CASES) {
   });
 }
 
-const rewrites = nativeOnly("without hole punching the tail is rewritten, and a reader may see it incomplete");
+const rewrites = nativeOnly("without hole punching the tail is rewritten, and a reader may see an incomplete tail");
 
 test("the logs of a running session are correct while the middle is being dropped", rewrites, async () => {
   const session = await gateway.start({ command: "for i in $(seq 1 150000); do echo line $i; done", diskCap: 65_536 });

@@ -66,7 +66,9 @@ test("reports every terminating signal in the result, the exit record and the se
   await assertFatal(FATAL);
 });
 
-test("reports every real-time signal", nativeOnly("Node has no names for them"), () => assertFatal(REAL_TIME));
+test("reports every real-time signal", nativeOnly("Node has no names for real-time signals"), () =>
+  assertFatal(REAL_TIME),
+);
 
 test("a signal that does not end the process does not end the session", async () => {
   for (const name of HARMLESS) {
@@ -82,7 +84,7 @@ test("a signal that does not end the process does not end the session", async ()
 
 test("reports a core dump only if there was one", nativeOnly("Node does not report core dumps"), async (t) => {
   const pattern = readFileSync("/proc/sys/kernel/core_pattern", "utf8").trim();
-  if (pattern.startsWith("|") || pattern.startsWith("/")) return t.skip(`cores go to ${pattern} here`);
+  if (pattern.startsWith("|") || pattern.startsWith("/")) return t.skip(`core dumps go to ${pattern} on this machine`);
   const dumped = await gateway.run({ command: selfSignal, args: ["6", "with-core"] });
   assert.equal(dumped.signal, "SIGABRT");
   assert.equal(recordOf(dumped.id).core, true);

@@ -16,7 +16,7 @@ after(() => fixture.close());
 function keeperOf(session: Session): number {
   const title = `keeper: ${session.name} `;
   const keeper = allProcesses().find((seen) => seen.title.startsWith(title));
-  assert.ok(keeper, `no ${title}`);
+  assert.ok(keeper, `no process with the title ${title}`);
   return keeper.pid;
 }
 
@@ -31,14 +31,14 @@ test("killing a keeper ends its whole tree, and its session is lost", async () =
   const bystander = await gateway.start({ command: "sleep 0.5; echo done" });
   const session = await gateway.start({ command: FAMILY });
   const sleepers = () => session.usage().processes.filter(({ command }) => command === "sleep 300");
-  await until("the family is complete", () => sleepers().length === 4);
+  await until("all processes of the tree are running", () => sleepers().length === 4);
   const members = session.usage().processes.map(({ pid }) => pid);
   send(keeperOf(session), "SIGKILL");
   const info = await session.wait();
   assert.deepEqual([info.status, info.exitCode, info.signal, info.lingering], ["lost", null, null, false]);
   assert.equal(info.error?.type, "SessionLost");
   assert.ok((info.error?.recovery.length ?? 0) > 0);
-  await until("the family is gone, zombies included", () => members.every((pid) => !exists(pid)));
+  await until("no process of the tree exists, not even as a zombie", () => members.every((pid) => !exists(pid)));
   assert.equal((await session.logs()).text, "up\n");
   assert.deepEqual(leftIn(session), []);
   assert.deepEqual([(await bystander.wait()).status, (await bystander.logs()).text], ["completed", "done\n"]);
@@ -46,8 +46,11 @@ test("killing a keeper ends its whole tree, and its session is lost", async () =
 
 test("a foreground run whose keeper is killed is lost, and the gateway keeps working", async () => {
   const running = gateway.run({ command: "echo before; exec sleep 300", name: "doomed" });
-  await until("it runs", () => fixture.alive().length === 1);
-  await until("it has written", async () => (await gateway.session("doomed").logs({ stream: "stdout" })).text !== "");
+  await until("the command is running", () => fixture.alive().length === 1);
+  await until(
+    "the command has written output",
+    async () => (await gateway.session("doomed").logs({ stream: "stdout" })).text !== "",
+  );
   send(keeperOf(gateway.session("doomed")), "SIGKILL");
   const result = await running;
   assert.deepEqual([result.status, result.exitCode, result.stdout], ["lost", null, "before\n"]);
@@ -61,7 +64,7 @@ test("a session whose keeper was killed while no gateway ran is lost, not runnin
   await quiet.close();
   const keeper = keeperOf(session);
   send(keeper, "SIGKILL");
-  await until("the keeper is gone", () => !exists(keeper));
+  await until("the keeper has exited", () => !exists(keeper));
   assert.equal(gateway.session(session.id).info().status, "lost");
   assert.equal((await gateway.session(session.id).wait()).status, "lost");
   assert.deepEqual(leftIn(session), []);
@@ -73,15 +76,15 @@ test("killing the keeper of a lingering session does not change its outcome", as
   const session = await gateway.start({ command: "setsid sleep 300 & exit 4" });
   assert.equal((await session.wait()).lingering, true);
   send(keeperOf(session), "SIGKILL");
-  await until("it is over", () => !session.info().lingering);
+  await until("the session no longer lingers", () => !session.info().lingering);
   assert.deepEqual([session.info().status, session.info().exitCode], ["completed", 4]);
-  await until("the leftover is gone", () => fixture.alive().length === 0);
+  await until("the leftover process has exited", () => fixture.alive().length === 0);
 });
 
 test("a keeper that is killed before it claims the command is replaced, and other gateways see the new one", async () => {
   await gateway.run({ command: "true" });
   const other = await fixture.open({ attach: false });
-  // One of them has the spare connection that the next command will try.
+  // One of the killed keepers has the spare connection that the next command will try.
   const [zygote] = zygotesOf(fixture.state);
   for (const { pid, ppid } of allProcesses()) if (ppid === zygote) send(pid, "SIGKILL");
   const session = await gateway.start({ command: "exec sleep 300" });
@@ -94,11 +97,11 @@ test("a keeper that is killed before it claims the command is replaced, and othe
   assert.equal((await session.wait()).status, "killed");
 });
 
-/** Returns the zygote, started by a new gateway, because one with spare connections does not need it. */
+/** Returns the zygote. A new gateway starts it, because a gateway with spare connections would not need it. */
 async function theZygote(): Promise<number> {
   const fresh = await fixture.open();
   await fresh.run({ command: "true" });
-  await until("there is one zygote", () => zygotesOf(fixture.state).length === 1);
+  await until("exactly one zygote is running", () => zygotesOf(fixture.state).length === 1);
   return zygotesOf(fixture.state)[0] ?? 0;
 }
 
@@ -107,7 +110,7 @@ test("killing the zygote does not affect running commands, and the next command 
   const held = await gateway.start({ command: "cat", stdin: "open" });
   const zygote = await theZygote();
   send(zygote, "SIGKILL");
-  await until("the zygote is gone", () => !isRunning(zygote));
+  await until("the zygote has exited", () => !isRunning(zygote));
   const results = await Promise.all(Array.from({ length: 5 }, (_, i) => gateway.run({ command: `echo ${i}` })));
   assert.deepEqual(
     results.map(({ stdout }) => stdout),
@@ -116,7 +119,7 @@ test("killing the zygote does not affect running commands, and the next command 
   assert.notEqual(await theZygote(), zygote);
   assert.deepEqual([(await before.wait()).status, (await before.logs()).text], ["completed", "done\n"]);
   await held.write("still here\n");
-  await until("it answers", async () => (await held.logs()).text === "still here\n");
+  await until("the command echoes its input", async () => (await held.logs()).text === "still here\n");
   assert.equal((await held.kill()).status, "killed");
 });
 
@@ -138,7 +141,7 @@ test("a zygote that gets SIGTERM lets running commands finish, and another takes
   send(zygote, "SIGTERM");
   assert.equal((await gateway.run({ command: "echo next" })).stdout, "next\n");
   assert.deepEqual([(await before.wait()).status, (await before.logs()).text], ["completed", "done\n"]);
-  await until("the old zygote has left", () => !isRunning(zygote));
+  await until("the old zygote has exited", () => !isRunning(zygote));
 });
 
 test("a zygote whose socket was removed is replaced and exits", async () => {
@@ -149,7 +152,7 @@ test("a zygote whose socket was removed is replaced and exits", async () => {
   send(old, "SIGTERM");
   writeFileSync(socketPath(fixture.state), "not a socket");
   assert.equal((await other.run({ command: "echo next" })).stdout, "next\n");
-  await until("the old zygote has left", () => !isRunning(old));
+  await until("the old zygote has exited", () => !isRunning(old));
 });
 
 test("ignores an invalid exit record", async () => {

@@ -24,7 +24,7 @@ test("without cgroups a memory limit is enforced by polling, and the result repo
   assertEnded(result, /^The command exceeded its memory limit of 64 MiB \(peak: \d+ MiB\)/);
   assert.match(result.warnings.join("\n"), /^the memory limit was enforced by polling, not by the kernel/);
   assert.ok((result.resourceUsage?.memoryPeakBytes ?? 0) > 64 * MIB);
-  await until("nothing is left", () => fixture.alive().length === 0);
+  await until("all processes have exited", () => fixture.alive().length === 0);
 });
 
 test("counts memory that processes share once", async () => {
@@ -35,11 +35,11 @@ test("counts memory that processes share once", async () => {
 });
 
 for (const kind of ["fork", "sessions", "threads"]) {
-  test(`without cgroups a bomb (${kind}) is ended at the requested limit`, async () => {
+  test(`without cgroups a bomb (${kind}) is killed at the requested limit`, async () => {
     const result = await gateway.run({ command: bomb, args: [kind], limits: { processes: 100 }, timeoutMs: 60_000 });
     assertEnded(result, /^The command exceeded its process limit of 100 processes and threads \(peak: \d+ /);
     assert.match(result.warnings.join("\n"), /^the process limit was enforced by polling/);
-    await until("nothing is left", () => fixture.alive().length === 0);
+    await until("all processes have exited", () => fixture.alive().length === 0);
   });
 }
 

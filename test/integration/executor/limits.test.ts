@@ -38,7 +38,7 @@ test("sets each limit in a cgroup that exists as long as the command", { skip },
   }
   await session.closeStdin();
   assert.equal((await session.wait()).status, "completed");
-  await until("its groups are gone", () => groupsOf(session.id).length === 0);
+  await until("the session's cgroups are removed", () => groupsOf(session.id).length === 0);
 });
 
 test("a command without limits has no cgroup", async () => {
@@ -66,50 +66,53 @@ test("reports the usage of the whole tree", { skip }, async () => {
   const [bomb, enough] = [compile("bomb"), fixture.path("enough")];
   const command = `${bomb} hold 30 ${enough} & ${bomb} hold 30 ${enough} & wait`;
   const session = await gateway.start({ command, limits: { memoryBytes: 256 * MIB } });
-  await until("both hold theirs", async () => (await session.logs()).text === "held\nheld\n");
+  await until("both processes have allocated their memory", async () => (await session.logs()).text === "held\nheld\n");
   writeFileSync(enough, "");
   const { resourceUsage, exitCode } = await session.wait();
   assert.equal(exitCode, 0);
   assert.ok((resourceUsage?.memoryPeakBytes ?? 0) > 55 * MIB, JSON.stringify(resourceUsage));
 });
 
-test("the leftovers of a background command stay within its limits", { skip }, async () => {
-  // Through its own descriptor, because a shell's background jobs have /dev/null as stdin.
+test("the leftovers of a background command stay in its cgroups", { skip }, async () => {
+  // Reads from descriptor 3, because a shell's background jobs have /dev/null as stdin.
   const command = `exec 3<&0; setsid sh -c 'read go <&3; exec ${compile("bomb")} memory' & exit 0`;
   const session = await gateway.start({ command, limits: ALL, stdin: "open" });
   assert.deepEqual([(await session.wait()).status, session.info().lingering], ["completed", true]);
   assert.ok(groupsOf(session.id).length > 0);
   await session.kill({ graceMs: 0 });
-  await until("its groups are gone", () => groupsOf(session.id).length === 0);
+  await until("the session's cgroups are removed", () => groupsOf(session.id).length === 0);
 });
 
-test("a leftover that exceeds a limit is ended, and the command's outcome does not change", async () => {
+test("a leftover that exceeds a limit is killed, and the command's outcome does not change", async () => {
   const command = `setsid ${compile("bomb")} memory & exit 0`;
   const session = await gateway.start({ command, limits: { memoryBytes: 64 * MIB } });
-  await until("it is over", () => session.info().status !== "running" && !session.info().lingering);
+  await until(
+    "the session has ended and no longer lingers",
+    () => session.info().status !== "running" && !session.info().lingering,
+  );
   const { status, exitCode, warnings } = session.info();
   if (status === "completed") {
     assert.equal(exitCode, 0);
     assert.match(warnings.join("\n"), /child processes exceeded the memory limit of 64 MiB and were killed/);
-  } else assert.equal(status, "killed"); // it exceeded the limit before its parent ended
+  } else assert.equal(status, "killed"); // The leftover exceeded the limit before its parent exited.
 });
 
 test("the zygote removes the cgroups of a killed keeper", { skip }, async () => {
   const session = await gateway.start({ command: "setsid sleep 300 & sleep 300", limits: ALL });
-  await until("it is complete", () => session.usage().processes.length >= 3);
+  await until("all processes of the tree are running", () => session.usage().processes.length >= 3);
   const members = session.usage().processes.map(({ pid }) => pid);
   send(keeperOf(session.name), "SIGKILL");
   assert.equal((await session.wait()).status, "lost");
-  await until("the tree is gone", () => members.every((pid) => !exists(pid)));
-  await until("its groups are gone", () => groupsOf(session.id).length === 0);
+  await until("no process of the tree exists", () => members.every((pid) => !exists(pid)));
+  await until("the session's cgroups are removed", () => groupsOf(session.id).length === 0);
 });
 
-test("when keeper and zygote are killed at once, escaped processes are found by their cgroup and ended", {
+test("when keeper and zygote are killed at once, escaped processes are found by their cgroup and killed", {
   skip,
 }, async () => {
   const session = await gateway.start({ command: "(setsid sleep 300 &); echo up; sleep 300", limits: ALL });
   const sleepers = () => session.usage().processes.filter(({ command }) => command.startsWith("sleep"));
-  await until("it is complete", () => sleepers().length === 2);
+  await until("all processes of the tree are running", () => sleepers().length === 2);
   const members = session.usage().processes.map(({ pid }) => pid);
   const [zygote = 0] = zygotesOf(fixture.state);
   const keeper = keeperOf(session.name);
@@ -118,8 +121,8 @@ test("when keeper and zygote are killed at once, escaped processes are found by 
   send(keeper, "SIGKILL");
   send(zygote, "SIGKILL");
   assert.equal((await session.wait()).status, "lost");
-  await until("nothing of it is left", () => members.every((pid) => !exists(pid) || isZombie(pid)));
-  await until("its groups are gone", () => groupsOf(session.id).length === 0);
+  await until("all processes of the tree have exited", () => members.every((pid) => !exists(pid) || isZombie(pid)));
+  await until("the session's cgroups are removed", () => groupsOf(session.id).length === 0);
 });
 
 /** Orphaned zombies do not count: PID 1 should reap them, but not every PID 1 does. */
@@ -135,5 +138,5 @@ test("concurrent commands have a cgroup each", { skip }, async () => {
     results.map(({ stdout, status }) => `${status} ${stdout}`),
     results.map((_, i) => `completed ${i}\n`),
   );
-  await until("all groups are gone", () => results.every(({ id }) => groupsOf(id).length === 0));
+  await until("the cgroups of all commands are removed", () => results.every(({ id }) => groupsOf(id).length === 0));
 });

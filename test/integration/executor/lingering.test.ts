@@ -27,7 +27,7 @@ for (const [name, command] of [
     assert.deepEqual([result.status, result.exitCode, result.stdout], ["completed", 0, "done\n"]);
     assert.ok(result.leftover >= 1 && result.leftover <= 2, `${result.leftover} leftovers`);
     assert.ok(took < PROMISED_MS, `${took} ms`);
-    await until("nothing is left", () => fixture.alive().length === 0);
+    await until("all processes have exited", () => fixture.alive().length === 0);
     assert.equal(gateway.session(result.id).info().lingering, false);
   });
 }
@@ -38,8 +38,8 @@ test("counts leftovers exactly", async () => {
 });
 
 test("the result contains the output of a leftover that exits on its own", async () => {
-  // It has 200 ms for that, which is not always enough on a busy machine.
-  await until("one ends in time", async () => {
+  // A leftover has 200 ms to exit, which is not always enough on a busy machine.
+  await until("a leftover exits within 200 ms", async () => {
     const { stdout, leftover } = await gateway.run({ command: "(sleep 0.05; echo late) & echo done" });
     if (leftover === 0) assert.equal(stdout, "done\nlate\n");
     return leftover === 0;
@@ -60,7 +60,7 @@ test("leftovers of a background session continue and are captured until they end
     (await session.logs({ stream: "stdout" })).text.includes("late"),
   );
   writeFileSync(on, "");
-  await until("it lingers no more", () => !session.info().lingering);
+  await until("the session no longer lingers", () => !session.info().lingering);
   const last = session.info();
   assert.deepEqual([last.status, last.exitCode, last.lingering], ["completed", 3, false]);
   assert.equal((await session.logs()).text, "done\nlate\nlater\n");
@@ -94,13 +94,13 @@ test("another gateway sees the end of a lingering session", async () => {
   writeFileSync(seen, "");
   const waited = await found.wait();
   assert.deepEqual([waited.status, waited.exitCode], ["completed", 0]);
-  await until("both see the end", () => !found.info().lingering && !session.info().lingering);
+  await until("both gateways see the end of the session", () => !found.info().lingering && !session.info().lingering);
 });
 
 test("a deadline ends leftovers too, and does not change the outcome", async () => {
   const session = await gateway.start({ command: "sleep 60 & exit 6", timeoutMs: 3000, graceMs: 100 });
   assert.deepEqual([(await session.wait()).status, session.info().lingering], ["completed", true]);
-  await until("the deadline has passed", () => !session.info().lingering);
+  await until("the deadline has ended the leftover process", () => !session.info().lingering);
   assert.deepEqual([session.info().status, session.info().exitCode], ["completed", 6]);
   assert.deepEqual(fixture.alive(), []);
 });

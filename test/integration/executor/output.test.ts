@@ -52,7 +52,7 @@ test(`separate capture keeps both streams of ${LINES} alternating lines complete
     const stream = merged.startsWith(rest.out.slice(0, 4), at) && rest.out !== "" ? "out" : "err";
     let length = 0;
     while (length < rest[stream].length && merged[at + length] === rest[stream][length]) length++;
-    assert.ok(length > 0, `nothing fits at ${at}`);
+    assert.ok(length > 0, `the merged output at ${at} continues neither stream`);
     rest[stream] = rest[stream].slice(length);
     at += length;
   }

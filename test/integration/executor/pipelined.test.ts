@@ -49,7 +49,7 @@ test("handles a kill that directly follows a request, even if the client disconn
   assert.equal(read()?.signal, 15);
 });
 
-test("aborting a run as it starts ends it", async () => {
+test("aborting a run while it starts ends the command", async () => {
   for (let round = 0; round < 30; round++) {
     const controller = new AbortController();
     const running = gateway.run({ command: "sleep 300" }, { signal: controller.signal });
@@ -60,5 +60,5 @@ test("aborting a run as it starts ends it", async () => {
     if (result instanceof Error) assert.equal(result.name, "AbortError");
     else assert.equal(result.status, "killed");
   }
-  await until("nothing of them is left", () => fixture.alive().length === 0);
+  await until("all processes have exited", () => fixture.alive().length === 0);
 });

@@ -21,18 +21,17 @@ test("a client that reads only after the command has ended still gets the exit e
   keeper.socket.pause();
   const spec = rawSpec(["sleep", "300"]);
   keeper.socket.write(encodeRun(spec));
-  // Replies of 22 bytes: more than the socket and Node's buffer of 64 KiB hold, less than the keeper's 64 KiB in
-  // addition.
-  // Never more at once than the keeper's buffer holds, in case this process cannot read in the meantime.
+  // The replies (22 bytes each) exceed the socket buffer and Node's 64 KiB, but not the keeper's 64 KiB in addition. At
+  // no time are there more than the keeper's buffer holds, in case this process cannot read in the meantime.
   for (let asked = 1500; asked <= ANSWERS; asked += 1500) {
     keeper.socket.write(Buffer.concat(Array(1500).fill(encodeCloseStdin())));
     const first = Math.min(asked, ANSWERS - 1500) * 20;
-    await until("the first of them are here", () => keeper.socket.readableLength >= first);
+    await until("the first replies have arrived", () => keeper.socket.readableLength >= first);
   }
-  // The last request ends the command, so all of them have been answered by then.
+  // The last request ends the command, so all requests have been answered by then.
   keeper.socket.write(encodeKill({ signal: 9, scope: "tree", ends: true, graceMs: 0 }));
   await until("the command has ended", () => existsSync(join(fixture.sessionFolder(spec.id), "exit")));
-  await pause(200); // the client is slow, regardless of the machine
+  await pause(200); // Makes the client slow, regardless of the machine.
   keeper.socket.resume();
   const exited = (await keeper.saw("exited")) as unknown as ExitRecord;
   assert.equal(exited.signal, 9);

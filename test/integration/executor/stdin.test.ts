@@ -40,7 +40,7 @@ test("writes to an open stdin and closes it", async () => {
   await session.write(Buffer.from([0xc3]));
   await session.write(Buffer.from([0xbc, 0x0a]));
   await session.write("");
-  await until("it comes back", async () => (await session.logs()).text === "first ü\n");
+  await until("the command echoes its input", async () => (await session.logs()).text === "first ü\n");
   assert.equal(session.info().status, "running");
   await session.closeStdin();
   assert.equal((await session.wait()).exitCode, 0);
@@ -74,7 +74,7 @@ test("rejects input after stdin was closed by either side", async () => {
   await closed.kill();
 
   const deaf = await gateway.start({ command: "exec 0<&-; echo deaf; exec sleep 5", stdin: "open" });
-  await until("it is deaf", async () => (await deaf.logs()).text === "deaf\n");
+  await until("the command has closed its stdin", async () => (await deaf.logs()).text === "deaf\n");
   await pause(50);
   await assert.rejects(deaf.write("anyone?"), { type: "StdinClosed" });
   assert.equal(deaf.info().status, "running");

@@ -25,7 +25,7 @@ test("a command gets a controlling terminal of the requested size", async () => 
 });
 
 test("output written right before the exit is never lost", async () => {
-  const runs = EXECUTOR === "native" ? 1000 : 200; // the portable executor is slower
+  const runs = EXECUTOR === "native" ? 1000 : 200; // The portable executor is slower.
   for (let n = 0; n < runs; n += 8) {
     const some = Array.from({ length: 8 }, (_, i) => gateway.run({ command: `echo ${n + i} last`, pty: true }));
     for (const [i, { output }] of (await Promise.all(some)).entries()) assert.equal(output, `${n + i} last\n`);
@@ -44,9 +44,9 @@ test("a command that closes its terminal can reopen it", nativeOnly("node-pty ha
 test("a resize reaches the program and is recorded with its output offset", async () => {
   const command = "trap 'stty size' WINCH; echo ready; while :; do sleep 0.05; done";
   const session = await gateway.start({ command, pty: true });
-  await until("it is ready", async () => (await session.logs()).text === "ready\r\n");
+  await until("the program is ready", async () => (await session.logs()).text === "ready\r\n");
   await session.resize({ columns: 40, rows: 10 });
-  await until("it heard of it", async () => (await session.logs()).text === "ready\r\n10 40\r\n");
+  await until("the program has printed its new size", async () => (await session.logs()).text === "ready\r\n10 40\r\n");
   assert.deepEqual(session.info().pty, { columns: 40, rows: 10 });
   const sizes = readFileSync(join(fixture.sessionFolder(session.id), "sizes"), "utf8");
   assert.equal(sizes, "0 120 30\n7 40 10\n");
@@ -59,7 +59,7 @@ test("rejects stdin text on a terminal", async () => {
   assert.ok((error?.recovery.length ?? 0) > 0);
 });
 
-test("closing stdin sends end of input, twice in the middle of a line", async () => {
+test("closing stdin ends the input of a program on a terminal, even in the middle of a line", async () => {
   for (const typed of ["", "whole line\n", "part of a line"]) {
     const session = await gateway.start({ command: "cat; echo end", pty: true });
     await session.write(typed);

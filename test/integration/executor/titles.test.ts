@@ -43,13 +43,17 @@ test("truncates a long command, and a session with a long name is still found", 
   await session.kill({ graceMs: 0 });
 });
 
-test("the titles of idle keepers and the zygote say what they are", async () => {
+test("the titles of idle keepers and the zygote identify them", async () => {
   await gateway.run({ command: "true" });
   const [zygote = 0] = zygotesOf(fixture.state);
-  await until("all are idle", () =>
+  await until("all keepers are idle", () =>
     allProcesses()
       .filter(({ ppid }) => ppid === zygote)
       .every(({ title }) => title === "keeper: idle"),
   );
-  assert.equal(readFileSync(`/proc/${zygote}/environ`, "utf8"), "", "nothing of the gateway's environment is in it");
+  assert.equal(
+    readFileSync(`/proc/${zygote}/environ`, "utf8"),
+    "",
+    "the zygote has no variables of the gateway's environment",
+  );
 });

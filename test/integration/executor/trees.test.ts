@@ -67,15 +67,15 @@ const TREES: Tree[] = [
 
 async function grow({ request, members }: Tree, options: Partial<RunRequest> = {}): Promise<[Session, number[]]> {
   const session = await gateway.start({ ...request, ...options });
-  await until("the tree is complete", () => fixture.alive().length >= members);
+  await until("all processes of the tree are running", () => fixture.alive().length >= members);
   return [session, fixture.alive()];
 }
 
 async function assertGone(pids: number[]): Promise<void> {
   assert.deepEqual(fixture.alive(), [], "a process still runs");
-  if (EXECUTOR === "native") assert.deepEqual(pids.filter(exists), [], "a process or zombie is left");
+  if (EXECUTOR === "native") assert.deepEqual(pids.filter(exists), [], "a process still exists, possibly as a zombie");
   // PID 1 should reap orphans, but not every PID 1 does.
-  else await until("only zombies are left", () => !pids.some(isRunning));
+  else await until("no process runs, apart from zombies", () => !pids.some(isRunning));
 }
 
 for (const tree of TREES) {
@@ -114,20 +114,24 @@ test("ends a command that keeps starting short-lived children", async () => {
   }
 });
 
-test("ends processes that fork and exit at once", nativeOnly("they may exit before they are found"), async () => {
-  const session = await gateway.start({ command: compile("runner"), args: ["8", "20"] });
-  await until("they run", () => fixture.alive().length >= 4);
-  const info = await session.kill({ graceMs: 100 });
-  assert.equal(info.status, "killed");
-  await assertGone([]);
-});
+test(
+  "ends processes that fork and exit at once",
+  nativeOnly("the processes may exit before they are found"),
+  async () => {
+    const session = await gateway.start({ command: compile("runner"), args: ["8", "20"] });
+    await until("the processes are running", () => fixture.alive().length >= 4);
+    const info = await session.kill({ graceMs: 100 });
+    assert.equal(info.status, "killed");
+    await assertGone([]);
+  },
+);
 
 test("all kinds of leftovers end with a foreground command", async () => {
   for (const [i, { request, members }] of TREES.slice(0, 3).entries()) {
     const complete = fixture.path(`complete-${i}`);
     const command = `(${request.command}) & until [ -e ${complete} ]; do sleep 0.02; done; echo done`;
     const running = gateway.run({ command });
-    await until("the tree is complete", () => fixture.alive().length > members);
+    await until("all processes of the tree are running", () => fixture.alive().length > members);
     writeFileSync(complete, "");
     const result = await running;
     assert.deepEqual([result.status, result.exitCode, result.stdout], ["completed", 0, "done\n"]);
@@ -139,7 +143,7 @@ test("all kinds of leftovers end with a foreground command", async () => {
 test("a kill with a grace period lets the command clean up", async () => {
   const command = `trap 'echo bye; echo cleaned > "${fixture.path("cleaned")}"; exit 3' TERM; echo up; while :; do sleep 0.05; done`;
   const session = await gateway.start({ command });
-  await until("it is up", async () => (await session.logs()).text === "up\n");
+  await until("the command is running", async () => (await session.logs()).text === "up\n");
   const info = await session.kill();
   assert.deepEqual([info.status, info.exitCode, info.signal], ["killed", 3, null]);
   assert.equal((await session.logs({ stream: "stdout" })).text, "up\nbye\n");
@@ -149,29 +153,29 @@ test("a kill with a grace period lets the command clean up", async () => {
 test("a signal that is not meant to end the command reaches only the main process", async () => {
   const command = `trap 'echo got it' USR1; (trap 'echo child got it' USR1; while :; do sleep 0.05; done) & echo up; while :; do sleep 0.05; done`;
   const session = await gateway.start({ command });
-  await until("it is up", async () => (await session.logs()).text === "up\n");
+  await until("the command is running", async () => (await session.logs()).text === "up\n");
   const info = await session.kill({ signal: "USR1" });
   assert.equal(info.status, "running");
-  await until("it answers", async () => (await session.logs()).text === "up\ngot it\n");
+  await until("the command has handled the signal", async () => (await session.logs()).text === "up\ngot it\n");
   assert.equal((await session.kill({ graceMs: 0 })).status, "killed");
 });
 
 test("a tree can be stopped and continued", async () => {
   const session = await gateway.start({ command: "sleep 300 & sleep 300 & wait" });
-  await until("all are there", () => session.usage().processes.length === 3);
+  await until("all three processes are running", () => session.usage().processes.length === 3);
   await session.kill({ signal: "SIGSTOP" });
-  await until("all are stopped", () => session.usage().processes.every(({ state }) => state === "T"));
+  await until("all processes are stopped", () => session.usage().processes.every(({ state }) => state === "T"));
   await session.kill({ signal: "18" });
-  await until("all go on", () => session.usage().processes.every(({ state }) => state === "S"));
+  await until("all processes have continued", () => session.usage().processes.every(({ state }) => state === "S"));
   assert.equal((await session.kill()).status, "killed");
 });
 
-test("SIGTERM to the keeper ends its command", nativeOnly("one keeper has all commands"), async () => {
+test("SIGTERM to the keeper ends its command", nativeOnly("one portable keeper supervises all commands"), async () => {
   const session = await gateway.start({ command: "setsid sleep 300 & sleep 300", name: "by-hand" });
   const { processes } = session.usage();
   const keeper = processes.find(({ pid }) => pid === session.info().pid)?.ppid ?? 0;
   send(keeper, "SIGTERM");
   assert.equal((await session.wait()).status, "killed");
-  await until("it lingers no more", () => !session.info().lingering);
+  await until("the session no longer lingers", () => !session.info().lingering);
   await assertGone([]);
 });

@@ -58,10 +58,10 @@ test("a running session shows its processes and their usage", async () => {
   const session = await gateway.start({
     command: "sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; sleep 300' & sleep 300; wait",
   });
-  await until("it has used some CPU", () => (session.usage().usage?.cpuMs ?? 0) > 0);
+  await until("the session has used CPU time", () => (session.usage().usage?.cpuMs ?? 0) > 0);
   const main = session.info().pid;
   // A child shows its parent's command line until it has executed its program.
-  await until("its tree is complete", () =>
+  await until("all processes of the tree are running", () =>
     session.usage().processes.some(({ ppid, command }) => ppid === main && command === "sleep 300"),
   );
   const { usage, processes } = session.usage();

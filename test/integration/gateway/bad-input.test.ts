@@ -30,7 +30,7 @@ function assertTeaches(
 ) {
   assert.ok(error);
   assert.ok(error.message.length > 10, error.message);
-  assert.ok(error.recovery.length > 0, `no way out of: ${error.message}`);
+  assert.ok(error.recovery.length > 0, `no recovery hint for: ${error.message}`);
   for (const { action, hint } of error.recovery) {
     assert.match(action, /^[a-z_]+$/);
     assert.ok(hint.length > 5);
@@ -211,7 +211,7 @@ test("distinguishes an unknown id, an ambiguous prefix and a name in use", async
 });
 
 for (const reference of [undefined, null, 5, {}, Symbol("x"), ["nobody"]]) {
-  test(`a reference that is ${typeof reference} ${String(reference)} is not found`, () => {
+  test(`finds no session for the ${typeof reference} ${String(reference)}`, () => {
     assert.throws(() => gateway.session(reference as string), { name: "SallyportError", type: "SessionNotFound" });
   });
 }
@@ -228,7 +228,7 @@ for (const options of [
   { graceMs: Number.NaN },
   { graceMs: "5" },
 ]) {
-  test(`rejects a kill with ${Object.entries(options)} without effect on the session`, async () => {
+  test(`rejects a kill with ${Object.entries(options)}, and the session keeps running`, async () => {
     const session = await gateway.start({ command: "sleep 30" });
     await assert.rejects(session.kill(options as never), (error: SallyportError) => {
       assert.equal(error.type, "InvalidRequest", String(error));

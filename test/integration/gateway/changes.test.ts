@@ -117,7 +117,7 @@ test("an agent's view contains only its own changes", async () => {
   assert.equal(readOn(second, from).changes.length, 2);
 });
 
-test("a position outlives its gateway; one that is foreign or too old is rejected", async () => {
+test("a position stays valid after its gateway is closed; one that is foreign or too old is rejected", async () => {
   const gateway = await fixture.open();
   const from = gateway.changes.head();
   await gateway.run({ command: "true", name: "told-later" });

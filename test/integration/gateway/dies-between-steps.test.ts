@@ -88,12 +88,12 @@ describe("a killed gateway runs no command twice and leaves none unrecorded", { 
   }
 });
 
-/** Opening a gateway settles the sessions that the killed gateway left. */
+/** Reports whether a session has ended. The open gateway settles the sessions that the killed one left. */
 function settled(id: string): boolean {
   return gateway.session(id).info().status !== "running";
 }
 
-test("a command killed after approval but before launch can be requested again and runs once", async () => {
+test("a command whose gateway was killed between approval and launch can be requested again and runs once", async () => {
   const file = fixture.path("again");
   const command = `eval "$(printf 'echo ran >> ${file}')"`;
   assert.equal((await dieAt("authorized", "foreground", command)).signal, "SIGKILL");

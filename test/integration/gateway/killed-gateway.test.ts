@@ -54,7 +54,7 @@ function check(gateway: Gateway, writing: Writing, ran: Set<string>): void {
   const { id, status, exitCode, error } = gateway.session(writing.name).info();
   if (status === "failed") {
     assert.match(error?.message ?? "", /exited before the command was started/);
-    assert.ok(!existsSync(`${writing.note}.began`), `${writing.name} ran after all`);
+    assert.ok(!existsSync(`${writing.note}.began`), `${writing.name} ran although its session failed to start`);
     return;
   }
   ran.add(writing.name);
@@ -66,7 +66,7 @@ function check(gateway: Gateway, writing: Writing, ran: Set<string>): void {
   assertWritten(read("stderr", writing.stderr), 2, writing.stderr, writing);
 }
 
-test(`a gateway killed at random moments under ${COMMANDS} commands loses no byte and no exit code, ${ROUNDS} times`, async (t) => {
+test(`a gateway killed at random moments among ${COMMANDS} commands loses no byte and no exit code (${ROUNDS} rounds)`, async (t) => {
   let recorded = 0;
   let running = 0;
   let neverRan = 0;
@@ -98,7 +98,7 @@ test(`a gateway killed at random moments under ${COMMANDS} commands loses no byt
   const gateway = await fixture.open();
   for (const writing of unsettled) {
     await until(
-      `${writing.name} is settled`,
+      `session ${writing.name} has ended`,
       () => gateway.session(writing.name).info().status !== "running",
       GIVEN_UP_MS,
     );
@@ -115,7 +115,7 @@ test(`a gateway killed at random moments under ${COMMANDS} commands loses no byt
   assert.deepEqual(
     began.filter((name) => !ran.has(name)),
     [],
-    "a command ran without its row",
+    "a command ran without a session row",
   );
   assert.equal(gateway.count({ status: "lost" }), 0);
   t.diagnostic(`${recorded} sessions, ${running} of them running at the kill, ${neverRan} never launched`);

@@ -20,7 +20,7 @@ interface Failure {
 }
 
 test("reports exhausted processes, and running commands continue", {
-  skip: root ? false : "needs root, to be another user",
+  skip: root ? false : "requires root to run as another user",
 }, async (t) => {
   const fixture = new GatewayFixture();
   t.after(() => fixture.close());

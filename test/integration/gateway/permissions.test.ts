@@ -27,7 +27,7 @@ test("rejects a disabled operation, and the session continues", async () => {
   await other.session(session.id).kill();
 });
 
-test("notify allows an operation and notifies listeners", async () => {
+test("the permission `notify` allows an operation and notifies listeners", async () => {
   const events: GatewayEvent[] = [];
   const policy = { permissions: { kill: "notify", run: "notify" } } as const;
   const gateway = await fixture.open({ policy, onEvent: (event) => events.push(event) });
@@ -39,7 +39,7 @@ test("notify allows an operation and notifies listeners", async () => {
   );
 });
 
-test("ask requires one approval per operation", async () => {
+test("the permission `ask` requires one approval per operation", async () => {
   const asked: string[] = [];
   const gateway = await fixture.open({
     policy: { permissions: { kill: "ask" } },

@@ -93,7 +93,7 @@ test("an escalation is denied by a person, or when approvals are off", async () 
   assert.ok(!existsSync(path));
 });
 
-test("check and run agree", async () => {
+test("`check` evaluates the requested sandbox", async () => {
   const { gateway } = await open();
   const verdict = (options: Parameters<Gateway["check"]>[1], command: string | string[] = ["ls"]) => {
     const { verdict, reasons } = gateway.check(command, options);

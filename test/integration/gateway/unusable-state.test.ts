@@ -33,7 +33,7 @@ function teaches(type: string, message: RegExp): (error: SallyportError) => bool
 const canMount = root && spawnSync("unshare", ["-m", "true"]).status === 0;
 
 test("reports a read-only state folder", {
-  skip: canMount ? false : "needs root, to mount it read-only",
+  skip: canMount ? false : "requires root to mount the folder read-only",
 }, async (t) => {
   const fixture = new GatewayFixture();
   t.after(() => fixture.close());
@@ -58,7 +58,9 @@ test("reports a state folder that is a file or whose parent is one", async (t) =
   await assert.rejects(fixture.open({ state: fixture.path("dangling") }), teaches("StateUnusable", /./));
 });
 
-test("rejects another user's state folder", { skip: root ? false : "needs root, to be another user" }, async (t) => {
+test("rejects another user's state folder", {
+  skip: root ? false : "requires root to run as another user",
+}, async (t) => {
   const fixture = new GatewayFixture();
   t.after(() => fixture.close());
   await fixture.open();
@@ -81,7 +83,7 @@ test("removes other users' access to the state folder", async (t) => {
 const BAD_DATABASES: [string, (path: string) => void, RegExp][] = [
   ["garbage", (path) => writeFileSync(path, "this is not a database, is it? ".repeat(500)), /damaged/],
   ["a database cut in half", cutInHalf, /damaged|malformed/],
-  ["a database with a spoilt page", spoil, /damaged|malformed/],
+  ["a database with corrupted pages", spoil, /damaged|malformed/],
   ["a folder", (path) => mkdirSync(path), /unable to open|directory/i],
 ];
 
@@ -148,11 +150,11 @@ test("rejects a database of a newer version and does not change it", async (t) =
 });
 
 for (const [name, parts] of [
-  ["deep", Array(12).fill("a-rather-long-folder-name")],
-  ["deep and full of umlauts", Array(8).fill("überlänge")],
-  ["with spaces, quotes and a newline", ['it\'s a "state" folder', "new\nline"]],
+  ["is long", Array(12).fill("a-rather-long-folder-name")],
+  ["is long and contains umlauts", Array(8).fill("überlänge")],
+  ["contains spaces, quotes and a newline", ['it\'s a "state" folder', "new\nline"]],
 ] as const) {
-  test(`a state folder whose path is ${name} works`, async (t) => {
+  test(`a state folder whose path ${name} can be used`, async (t) => {
     const root = mkdtempSync(join(tmpdir(), "sallyport-deep-"));
     const fixture = new GatewayFixture(join(root, ...parts));
     t.after(async () => {

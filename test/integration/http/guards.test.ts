@@ -81,7 +81,7 @@ test("rejects every request that a browser lets another website send", async () 
   assert.deepEqual(service.gateway.list(), []);
 });
 
-test("rejects a form of another website, because only JSON is accepted", async () => {
+test("rejects a form sent by another website, because only JSON is accepted", async () => {
   const own = { ...cookies(), origin: service.url };
   for (const type of [
     "text/plain",
@@ -104,7 +104,7 @@ test("accepts requests of the console with the headers that browsers send", asyn
   }
 });
 
-test("no response can be read by another origin or is displayed as a page", async () => {
+test("no response can be read by another origin or displayed as a page", async () => {
   const paths = ["/v1/me", "/v1/sessions", "/nowhere", "/v1/sessions/x/logs/raw", "/openapi.json"];
   for (const path of paths) {
     const { headers } = await send("GET", path, bearer());

@@ -84,7 +84,7 @@ test("an agent only receives its own events", async () => {
   await client.until("its own session is reported", () =>
     client.of("session").some(({ data }) => data.name === "for-you"),
   );
-  await client.until("stats come", () => client.of("stats").length > 0);
+  await client.until("a stats event has arrived", () => client.of("stats").length > 0);
   assert.deepEqual([...new Set(client.of("session").map(({ data }) => data.agent))], [AGENT]);
   assert.deepEqual(client.of("audit"), []);
   await client.close();

@@ -33,7 +33,9 @@ async function serve(): Promise<void> {
   const args = [COMMAND, "serve", "--json", "--no-link", "--listen", String(port), "--workspace", fixture.workspace];
   serving = spawn(process.execPath, args, { env: fixture.env, stdio: ["ignore", "pipe", "inherit"] });
   const served = once(createInterface({ input: serving.stdout as NodeJS.ReadableStream }), "line");
-  const left = once(serving, "exit").then(([code]) => assert.equal(code, null, "it serves"));
+  const left = once(serving, "exit").then(([code]) =>
+    assert.equal(code, null, "the service exited before it was ready"),
+  );
   await Promise.race([served, left]);
 }
 

@@ -20,7 +20,7 @@ function stream(options: { isGood?: () => boolean } = {}) {
   return { made, seen };
 }
 
-test("a stream ends with its sign-in, after the queued data", async () => {
+test("a stream ends when its sign-in ends, after the queued data is sent", async () => {
   let good = true;
   const { made, seen } = stream({ isGood: () => good });
   made.push("event: last\n\n");
@@ -34,7 +34,7 @@ test("a stream ends with its sign-in, after the queued data", async () => {
   assert.equal(made.push("event: more\n\n"), false);
 });
 
-test("cuts a client that reads nothing for several heartbeats, but not one that reads slowly", async () => {
+test("disconnects a client that reads nothing for several heartbeats, but not one that reads slowly", async () => {
   const { made, seen } = stream();
   made.push("x".repeat(100_000));
   for (let n = 0; n < 3; n++) made.beat();

@@ -81,7 +81,7 @@ test("the OpenAPI document lists the roles of every operation, and the tests hav
     if (ANYONE.includes(id)) assert.equal(roles, "anyone", id);
     else if (MAY[id]) assert.deepEqual([...roles].sort(), [...MAY[id]].sort(), id);
     else assert.ok(Array.isArray(roles) && !roles.includes("anyone"), id);
-    if (body) assert.ok(BODIES[id], `a body for ${id}`);
+    if (body) assert.ok(BODIES[id], `BODIES has no body for ${id}`);
   }
   const described = new Set(all.map(({ id }) => id));
   assert.deepEqual(

@@ -16,7 +16,7 @@ test("ignores a malformed cookie of the same name that a server on another port 
   assert.equal((await me({ ...headers, cookie: "sallyport=other" })).status, 401);
 });
 
-test("a link signs in once, as an operator", async () => {
+test("a sign-in link works once and signs in as an operator", async () => {
   const secret = service.link();
   const first = await service.ask(null, "/v1/sign-in", { body: { secret } });
   assert.equal(first.status, 200);

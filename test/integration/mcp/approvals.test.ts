@@ -137,7 +137,7 @@ test("a form without a response does not block the call", async () => {
   await user.close();
 });
 
-test("the client is not asked with `--approvals elsewhere`", async () => {
+test("with `--approvals elsewhere` the client receives no form", async () => {
   for (const era of ERAS) {
     const user = await withUser(era, () => once, "--approvals", "elsewhere", "--answer-within", "200ms");
     assert.equal((await bash(user, "echo not you")).error?.type, "ApprovalPending");

@@ -32,7 +32,7 @@ function lasting(): { command: string; pids: () => number[] } {
 }
 
 const started = (pids: () => number[]) => until("the command has started", () => pids().length === 2);
-const gone = (pids: () => number[]) => until("the whole tree is gone", () => !pids().some(isRunning));
+const gone = (pids: () => number[]) => until("all processes of the tree have exited", () => !pids().some(isRunning));
 
 for (const way of WAYS) {
   for (const era of ERAS) {

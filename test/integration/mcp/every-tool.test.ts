@@ -111,7 +111,7 @@ test("the descriptions of all toolsets together stay within the size limit", asy
   await close();
 });
 
-test("a result stays within its limit, as text and as data, and states what is omitted", async () => {
+test("a result stays within its limit, as text and as data, and states how much is omitted", async () => {
   const { client, close } = await fixture.stdio(["--tools", ALL]);
   const long = "yes 0123456789 | head -c 3000000";
   for (const [name, args, most] of [
@@ -124,7 +124,7 @@ test("a result stays within its limit, as text and as data, and states what is o
     const text = (content[0] as { text: string }).text;
     const longest = Math.max(...Object.values(structuredContent as Structured).map((value) => String(value).length));
     assert.ok(text.length < 2 * most && longest <= most, `${name}: ${text.length} and ${longest}`);
-    // Its contract returns the last lines and a log for the rest.
+    // By contract, `process.run` returns the last lines, and the log has the rest.
     if (name !== "process.run") assert.match(text, /left out/, name);
   }
   await close();

@@ -40,7 +40,7 @@ for (const [who, open] of Object.entries(OPENINGS)) {
       raw.received.length = 0;
     }
     t.diagnostic(`seed ${SEED}: ${sent} lines, ${alive} checks`);
-    assert.deepEqual(raw.rubbish, [], `seed ${SEED}: output that is not protocol`);
+    assert.deepEqual(raw.rubbish, [], `seed ${SEED}: the server wrote lines that are not protocol messages`);
     assert.doesNotMatch(errors, /\n {4}at |Warning/, `seed ${SEED}`);
     assert.equal(await raw.leave(), 0, `seed ${SEED}: ${errors.slice(-2000)}`);
   });

@@ -56,7 +56,7 @@ test("ENABLE_EXECUTE enables the exec toolset", async () => {
   assert.equal(await raw.leave(), 0);
 });
 
-test("an unknown toolset or an invalid configuration stops the start with an error", async () => {
+test("an unknown toolset or an invalid configuration prevents the start with an error", async () => {
   const attempt = async (...args: string[]) => {
     const child = fixture.spawn(["mcp", ...args]);
     let errors = "";

@@ -62,7 +62,7 @@ test("a missing command is a failed delivery with a reason", async () => {
   assert.match(queue.list({ state: "open" })[0]?.note ?? "", /^the command .*no-such-program-here/);
 });
 
-test("stopping kills the running command and returns the item to the queue", async () => {
+test("stopping the dispatcher kills the running command and returns the item to the queue", async () => {
   const [waiting] = queue.list({ state: "open" });
   assert.equal(waiting?.key, "exec_callback:s2");
   await dispatching(["sleep", "1000"], async () => {

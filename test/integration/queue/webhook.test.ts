@@ -48,7 +48,7 @@ test("posts an item with a signed timestamp and acknowledges it on success", asy
   await until("the item is done", () => queue.count("done") === 1);
 
   assert.equal(receiver.received.length, 1);
-  const [{ method, headers, body } = assert.fail("nothing came")] = receiver.received;
+  const [{ method, headers, body } = assert.fail("the webhook received no request")] = receiver.received;
   const { createdAt, ...rest } = JSON.parse(body);
   assert.deepEqual(rest, {
     id: 1,
@@ -124,7 +124,7 @@ test("the delay grows with each attempt and does not hold up other items", async
   assert.equal(queue.count("pending"), 1);
 });
 
-test("stopping during a request returns the item to the queue immediately", async () => {
+test("stopping the dispatcher during a request returns the item to the queue immediately", async () => {
   const { queue, receiver, dispatcher } = await fixture({ backoff: () => 60_000 });
   receiver.answers = ["never"];
   dispatcher.start();
@@ -134,7 +134,7 @@ test("stopping during a request returns the item to the queue immediately", asyn
   assert.equal(queue.claim({ worker: "next" })?.attempts, 2);
 });
 
-test("can be restarted, and a second start has no effect", async () => {
+test("the dispatcher can be restarted, and a second start has no effect", async () => {
   const { queue, receiver, dispatcher } = await fixture();
   dispatcher.start();
   dispatcher.start();

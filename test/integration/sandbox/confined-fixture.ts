@@ -22,7 +22,7 @@ export interface Ran {
   error: string | null;
 }
 
-/** Runs commands with a confinement through real keepers, without a gateway. */
+/** Runs commands with a given `Confinement` on real keepers, without a gateway. */
 export class ConfinedFixture extends GatewayFixture {
   readonly executor = new NativeExecutor(openStateFolder(this.state), new LocalSessionReader());
   readonly outside = join(this.folder, "outside");

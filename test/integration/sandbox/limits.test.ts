@@ -48,7 +48,7 @@ test("by default core dumps are off, and limits on open files and file sizes are
 test("the per-user process limit is far above that of a tree, and never raised", async () => {
   const { soft } = own("Max processes");
   const most = Number((await limits({ limits: { processes: 100 } })).u?.[0]?.replace("unlimited", "Infinity"));
-  assert.ok(most >= Math.min(soft, 400) && most <= soft, `${most} of ${soft}`);
+  assert.ok(most >= Math.min(soft, 400) && most <= soft, `the limit is ${most}, the inherited one ${soft}`);
 });
 
 test("a command cannot exceed or raise a configured limit on open files", async () => {

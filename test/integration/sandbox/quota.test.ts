@@ -19,7 +19,7 @@ function refusal(work: () => void): SallyportError {
     assert.equal(error.type, "ResourceLimitExceeded");
     return error;
   }
-  assert.fail("it was admitted");
+  assert.fail("the session was not rejected");
 }
 
 test("rejects a session above the limit and names the limit", () => {

@@ -34,7 +34,7 @@ async function attempt(round: number, launch: (confined: Confined) => Confined):
   }
 }
 
-test("a link swapped in between the check and the start never moves a command or its log outside", async () => {
+test("a link swapped in between the check and the start never moves a command or its log outside the workspace", async () => {
   const swapper = startSwapping();
   const seen = new Map<string, number>();
   try {
@@ -54,10 +54,10 @@ test("a link swapped in between the check and the start never moves a command or
     [],
   );
   for (let round = 0; round < 400; round++)
-    assert.ok(!existsSync(join(outside, `${round}.log`)), `log ${round} is outside`);
+    assert.ok(!existsSync(join(outside, `${round}.log`)), `log ${round} is outside the workspace`);
 });
 
-test("without a root the same attempts do get outside", async () => {
+test("without a root folder in the request, the same attempts reach outside the workspace", async () => {
   const swapper = startSwapping();
   let escaped = false;
   try {
@@ -68,7 +68,7 @@ test("without a root the same attempts do get outside", async () => {
   } finally {
     await killAndWait(swapper);
   }
-  assert.ok(escaped, "no attempt got outside within a minute");
+  assert.ok(escaped, "no attempt reached outside the workspace within a minute");
 });
 
 for (const program of ["open-beneath", "open-beneath-walk"]) {

@@ -30,7 +30,7 @@ function idsOf(results: { id: string }[]): string[] {
 
 /** Makes a session look as if it had ended that long ago. */
 function age(id: string, ms: number): void {
-  gateway.session(id).info(); // Flushes queued ends.
+  gateway.session(id).info(); // Flushes queued exits to the database.
   const database = new DatabaseSync(join(fixture.state, "sallyport.db"), { timeout: 20_000 });
   database.prepare("UPDATE sessions SET ended_ms = ended_ms - ? WHERE id = ?").run(ms, id);
   database.close();
@@ -48,7 +48,7 @@ test("removes sessions that ended too long ago, with their files", async () => {
   assert.equal((await gateway.session(young.id).logs()).text, "young\n");
 });
 
-test("removes the oldest of too many sessions", async () => {
+test("removes the oldest sessions above the maximum number", async () => {
   const results = [];
   for (let i = 0; i < 5; i++) results.push(await gateway.run({ command: `echo ${i}` }));
   const { removed } = await gateway.clean({ ...NONE, maxCount: 2 });
@@ -78,7 +78,7 @@ test("does not count bytes dropped for the disk cap", async () => {
   assert.ok(ids().includes(id));
 });
 
-test("0 means no limit", async () => {
+test("a retention of 0 means no limit", async () => {
   const { id } = await gateway.run({ command: "true" });
   age(id, 1000 * HOUR);
   assert.deepEqual((await gateway.clean(NONE)).removed, []);
@@ -113,16 +113,20 @@ test("removes a folder without a row once it is old and its command has ended", 
   for (const id of [finished, unfinished, live, "not-an-id"]) utimesSync(join(sessions, id), long, long);
   await gateway.clean(NONE);
   assert.equal(existsSync(join(sessions, finished)), false, "an old stray folder is removed");
-  assert.equal(existsSync(join(sessions, unfinished)), false, "the rest of an interrupted removal is removed");
+  assert.equal(existsSync(join(sessions, unfinished)), false, "the remains of an interrupted removal are removed");
   assert.equal(existsSync(join(sessions, live)), true, "a folder that a keeper may still use is kept");
-  assert.equal(existsSync(join(sessions, recent)), true, "a new folder, which may be a launch, is kept");
+  assert.equal(
+    existsSync(join(sessions, recent)),
+    true,
+    "a new folder, which may belong to a command that is being launched, is kept",
+  );
   assert.equal(existsSync(join(sessions, "not-an-id")), true, "other folders are kept");
   assert.equal(existsSync(join(sessions, record)), true);
 });
 
-test("a new gateway cleans with its own retention when cleaning is due", async () => {
+test("a new gateway removes sessions according to its own retention when a cleanup is due", async () => {
   const { id } = await gateway.run({ command: "true" });
-  gateway.session(id).info(); // Flushes the queued end before its time is changed.
+  gateway.session(id).info(); // Flushes the queued exit to the database before its time is changed.
   age(id, 100 * HOUR);
   utimesSync(join(fixture.state, "cleaned"), new Date(0), new Date(0));
   await fixture.open({ retention: { maxAgeMs: HOUR } });

@@ -6,7 +6,7 @@ import { GatewayFixture } from "../../fixtures/gateway.ts";
 const fixture = new GatewayFixture();
 after(() => fixture.close());
 
-test("an abort signal used for many waits and a long log keeps no listeners", async () => {
+test("an abort signal used for many waits and a long log has no listeners afterwards", async () => {
   const gateway = await fixture.open();
   const { signal } = new AbortController();
   const session = await gateway.start({ command: "for i in $(seq 30); do echo $i; sleep 0.02; done" });

@@ -40,7 +40,7 @@ test("three processes that drain the queue never hold the same item", async () =
   assert.equal(queue.count("done"), 200);
 });
 
-test("next wakes for an item from another process", async () => {
+test("`next()` wakes for an item from another process", async () => {
   const { file, queue } = fresh();
   const waiting = queue.next({ worker: "me", timeoutMs: 60_000 });
   await file.run("work-worker.ts", "enqueue", "1");

@@ -59,8 +59,8 @@ test("reports the cursor position after a resize", async () => {
   assert.equal(await ask("\\e[999;999H\\e[6n", { columns: 33, rows: 7 }), "\x1b[7;33R");
 });
 
-test("garbage on a terminal is logged unchanged and does no harm", async () => {
-  // Without echo: replies to queries in the garbage would be in the log as well.
+test("garbage written to a terminal is logged, and the session ends normally", async () => {
+  // Echo is off, because otherwise replies to queries in the garbage would be in the log as well.
   const noise = "head -c 400000 /dev/urandom | tr -d '\\n' > noise";
   const command = `${noise}; stty raw -echo; cat noise; stty sane -echo; echo end`;
   const { id } = await gateway.run({ command, pty: true, timeoutMs: 60_000 });

@@ -55,7 +55,7 @@ test("followers get the output of keys, each byte once and each character comple
       if (round % 2 === 0) await until("the key is echoed", () => one.text() === typed);
     }
   }
-  await until("all was echoed", () => one.text() === typed && two.text() === typed);
+  await until("both followers have received all echoed characters", () => one.text() === typed && two.text() === typed);
   await session.kill({ signal: "SIGKILL" });
   const log = readFileSync(join(fixture.sessionFolder(session.id), "output"));
   assertWhole(await one.all, log);
@@ -68,7 +68,7 @@ test("keys during a flood of output lose nothing", async () => {
   const session = await echoing(`stty raw -echo; printf ready; ${flood} exec cat`);
   const follower = followed(session.follow());
   for (let i = 0; i < 200; i++) await session.write("k");
-  await until("all has come", () => {
+  await until("the follower has received the flood and all keys", () => {
     const text = follower.text();
     return text.includes("60000") && text.split("k").length === 201;
   });
@@ -108,7 +108,7 @@ test("a key without output is acknowledged, and acknowledgements keep their orde
   await follower.all;
 });
 
-test("searches a pattern in the output since the last key, even before the key is acknowledged", async () => {
+test("searches for a pattern in the output since the last key, even before the key is acknowledged", async () => {
   const session = await echoing();
   const follower = followed(session.follow());
   for (const key of ["a", "b", "c", "d"]) {

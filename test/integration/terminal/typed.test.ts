@@ -30,7 +30,7 @@ async function isBlocked(typing: Promise<void>, type = "CommandBlocked"): Promis
   });
 }
 
-/** Asserts that nothing of it reached the shell. */
+/** Asserts that no part of the refused line reached the shell. */
 async function ranNothing(session: Session): Promise<void> {
   await session.sendKeys(["C-c"]);
   await waits(session);

@@ -71,7 +71,7 @@ for (const pty of [true, false]) {
   });
 }
 
-test("quiet is reported when nothing is written for the given time", async () => {
+test("a wait for `quiet` ends when nothing is written for the given time", async () => {
   const busy = await gateway.start({
     command: "for i in 1 2 3 4 5 6 7 8; do printf x; sleep 0.1; done; sleep 60",
     pty: true,

@@ -101,7 +101,7 @@ const FOREGROUND: Statement[] = [
   },
   {
     at: "Foreground mode",
-    says: "the text of a successful command is its output, or a note that there is none",
+    says: "the text of a successful command is its output, or a note that it wrote no output",
     holds: async (bench) => {
       assert.equal(await bash(bench, "echo hello"), "hello\n");
       assert.equal(await bash(bench, "true"), "(no output)");
@@ -120,7 +120,7 @@ const FOREGROUND: Statement[] = [
   },
   {
     at: "Foreground mode",
-    says: "a failed command ends with a line with its exit code",
+    says: "the text of a failed command ends with a line with its exit code",
     holds: async (bench) => {
       assert.equal(await bash(bench, "echo a; exit 3"), "a\nexit: 3");
       assert.equal(await bash(bench, "printf a; exit 255"), "a\nexit: 255");
@@ -232,7 +232,7 @@ const BACKGROUND: Statement[] = [
   },
   {
     at: "Background mode, capped buffers",
-    says: "of more than 1 MiB the oldest output is skipped and counted",
+    says: "output beyond 1 MiB is skipped, oldest first, and counted",
     holds: async (bench) => {
       const shell_id = await done(bench, "seq 400000");
       const { skipped_bytes, unread_bytes } = await bench.call("BashOutput", { shell_id });
@@ -250,7 +250,7 @@ const BACKGROUND: Statement[] = [
   ...["BashOutput", "KillShell"].map(
     (name): Statement => ({
       at: `Related, ${name}`,
-      says: "rejects an unknown shell and another agent's, and says what to pass",
+      says: "rejects an unknown shell and another agent's shell with use_shell_id",
       holds: async (bench) => {
         const other = await bench.fixture.open({ agent: "somebody-else" });
         const theirs = await other.start({ command: "sleep 60", name: "theirs" });

@@ -57,7 +57,7 @@ const REACHERS: [name: string, args: (id: string) => object][] = [
   ["KillShell", (shell_id) => ({ shell_id })],
 ];
 
-test("every tool answers invalid arguments with what was expected", async () => {
+test("every tool rejects invalid arguments and lists the expected parameters", async () => {
   const strange: unknown[] = ["text", 7, true, [], [{}], { nothing: "known" }, { command: 5 }, { command: null }];
   for (const [name, tool] of all) {
     const wants = (tool.inputSchema.required as string[] | undefined) ?? [];
@@ -83,7 +83,7 @@ test("an optional parameter of null counts as omitted", async () => {
   assert.equal(text, "fine\n");
 });
 
-test("answers hostile names, ids and texts", async () => {
+test("rejects hostile ids, commands and variable names with a short error", async () => {
   const ids = ["../../etc", "\0", "%", "'; DROP TABLE sessions", "0".repeat(100_000), "\u202e", "_"];
   for (const id of ids) {
     for (const [name, args] of REACHERS) {
@@ -169,7 +169,7 @@ test("no tool finds sessions of another agent", async () => {
   await session.kill();
 });
 
-test("every toolset returns a running session when the answer is due", async () => {
+test("every toolset returns a running session when the time limit for the response is reached", async () => {
   for (const [name, args, key] of RUNNERS) {
     const go = `go-${name}`;
     const answer = await call(name, args(`echo early; while ! test -e ${go}; do sleep 0.02; done; echo late`), {
@@ -208,7 +208,7 @@ test("cancelling a call kills the command and its child processes, in every tool
     await until("the command is running", () => fixture.alive().length >= 3);
     controller.abort();
     await running;
-    await until(`nothing of ${name} is left`, () => fixture.alive().length === 0);
+    await until(`all processes of ${name} have exited`, () => fixture.alive().length === 0);
   }
 });
 
@@ -257,7 +257,7 @@ test("no result exceeds its size limit", async () => {
   }
 });
 
-test("a call on a closed gateway rejects", async () => {
+test("rejects a call on a closed gateway", async () => {
   const other = await fixture.open({ policy: POLICY });
   const from = offer(other);
   await other.close();

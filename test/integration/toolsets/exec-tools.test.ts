@@ -274,7 +274,7 @@ function isFor(payload: unknown, id: string): boolean {
 
 conformance("exec", "Shell Execution Module", [...COMPOSITION, ...EXECUTION], { policy: POLICY });
 
-test("Shell Execution Module, Safety, Feature gate: hidden unless ENABLE_EXECUTE or the configuration says so", async () => {
+test("Shell Execution Module, Safety, Feature gate: the toolset is hidden unless ENABLE_EXECUTE or the configuration enables it", async () => {
   const fixture = new GatewayFixture();
   const before = process.env.ENABLE_EXECUTE;
   try {
@@ -298,7 +298,7 @@ test("Shell Execution Module, Safety, Feature gate: hidden unless ENABLE_EXECUTE
   }
 });
 
-test("Shell Execution Module, Safety, Log cleanup: old logs of ended sessions go at the start, and nothing else", async () => {
+test("Shell Execution Module, Safety, Log cleanup: only old logs of ended sessions are removed at the start", async () => {
   const fixture = new GatewayFixture();
   try {
     const gateway = await fixture.open({ policy: POLICY });

@@ -53,7 +53,7 @@ const MONITOR: Statement[] = [
   ...["process.monitor", "process.kill", "process.logs"].map(
     (name): Statement => ({
       at: `${name}, Errors: ProcessNotFound`,
-      says: "rejects an unknown id with list_processes",
+      says: "rejects an unknown id with the recovery action list_processes",
       holds: async (bench) => {
         const expected = { type: "ProcessNotFound", actions: ["list_processes"] };
         assert.deepEqual(await bench.failure(name, { process_id: "nothing-like-this" }), expected);
@@ -128,7 +128,7 @@ const KILL: Statement[] = [
   },
   {
     at: "process.kill, Errors: ProcessAlreadyExited",
-    says: "rejects an ended process with check_status, and killed is false",
+    says: "rejects an ended process with the recovery action check_status, and killed is false",
     holds: async (bench) => {
       const process_id = await done(bench, "true");
       const { killed, state, error } = await bench.call("process.kill", { process_id });
@@ -192,7 +192,7 @@ const LIST: Statement[] = [
   },
   {
     at: "process.list, Errors: InvalidFilter",
-    says: "rejects an unknown filter with use_valid_filter",
+    says: "rejects an unknown filter with the recovery action use_valid_filter",
     holds: async (bench) =>
       assert.deepEqual(await bench.failure("process.list", { state_filter: "sleeping" }), {
         type: "InvalidFilter",
@@ -276,7 +276,7 @@ const LOGS: Statement[] = [
   },
   {
     at: "process.logs, Errors: InvalidStream",
-    says: "rejects an unknown stream with use_valid_stream",
+    says: "rejects an unknown stream with the recovery action use_valid_stream",
     holds: async (bench) =>
       assert.deepEqual(await bench.failure("process.logs", { process_id: "any", stream: "stdlog" }), {
         type: "InvalidStream",
@@ -284,7 +284,7 @@ const LOGS: Statement[] = [
       }),
   },
   {
-    at: "beyond the letter",
+    at: "in addition to the contract",
     says: "returns at most 64 KiB per call, and all output can be read",
     holds: async (bench) => {
       const process_id = await done(bench, "seq 30000; seq 30000 >&2");

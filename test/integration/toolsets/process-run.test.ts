@@ -226,7 +226,7 @@ const OUTPUTS: Statement[] = [
 const ERRORS: Statement[] = [
   {
     at: "process.run, Errors: CommandNotFound",
-    says: "a missing command names check_path and use_full_path",
+    says: "the error for a missing command has the recovery actions check_path and use_full_path",
     holds: async (bench) => {
       for (const args of [{ args: [] }, {}]) {
         const { type, actions } = await bench.failure("process.run", { command: "no-such-program", ...args });
@@ -236,7 +236,7 @@ const ERRORS: Statement[] = [
   },
   {
     at: "process.run, Errors: ResourceLimitExceeded",
-    says: "exceeding the memory limit names increase_limits and optimize",
+    says: "the error for an exceeded memory limit has the recovery actions increase_limits and optimize",
     holds: async (bench) => {
       const script = "x=y; while :; do x=$x$x; done";
       const { type, actions } = await bench.failure("process.run", { command: script, memory_limit: 64 << 20 });
@@ -245,7 +245,7 @@ const ERRORS: Statement[] = [
   },
   {
     at: "process.run, Errors: SpawnFailed",
-    says: "a file that cannot be executed names check_permissions and retry",
+    says: "the error for a file that cannot be executed has the recovery actions check_permissions and retry",
     holds: async (bench) => {
       writeFileSync(bench.fixture.path("plain"), "no program\n", { mode: 0o644 });
       const { type, actions } = await bench.failure("process.run", { command: bench.fixture.path("plain"), args: [] });
@@ -262,7 +262,7 @@ const ERRORS: Statement[] = [
     },
   },
   {
-    at: "beyond the letter",
+    at: "in addition to the contract",
     says: "summaries of long lines are at most 32 KiB and say how much is omitted",
     holds: async (bench) => {
       const { stdout_summary } = await sh(bench, "head -c 300000 /dev/zero | tr '\\0' x");

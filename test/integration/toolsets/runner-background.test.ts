@@ -112,7 +112,7 @@ const BACKGROUND: Statement[] = [
   },
   {
     at: "kill_process, Implementation",
-    says: "rejects a process that was not started here, which keeps running",
+    says: "rejects a process that is not a command of a session, and it keeps running",
     holds: async (bench) => {
       for (const pid of [1, process.pid, process.ppid]) {
         assert.equal((await kill(bench, pid)).success, false);

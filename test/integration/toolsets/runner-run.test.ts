@@ -208,7 +208,7 @@ const RUN: Statement[] = [
   },
   {
     at: "Error Handling, Command not found",
-    says: "a missing command says how to check for it",
+    says: "the error for a missing command says how to check for it",
     holds: async (bench) => {
       const { type, actions } = await bench.failure("run", { command: "no-such-program-here", intent });
       assert.equal(type, "CommandNotFound");
@@ -217,7 +217,7 @@ const RUN: Statement[] = [
   },
   {
     at: "Error Handling, Command blocked",
-    says: "a blocked command names an alternative and no workaround",
+    says: "the error for a blocked command names an alternative and no workaround",
     holds: async (bench) => {
       const { type, actions } = await bench.failure("run", { command: "rm -rf /", intent });
       assert.deepEqual([type, actions], ["CommandBlocked", ["use_alternative", "report"]]);
@@ -225,11 +225,11 @@ const RUN: Statement[] = [
   },
   {
     at: "Error Handling, Timeout expired",
-    says: "a timeout suggests a longer timeout",
+    says: "the message about a timeout suggests a longer timeout",
     holds: async (bench) => assert.match((await run(bench, "sleep 60", { timeout: 1 })).note, /longer timeout/),
   },
   {
-    at: "beyond the letter",
+    at: "in addition to the contract",
     says: "long streams are limited to 32 KiB each and say how much is omitted",
     holds: async (bench) => {
       const { stdout, stderr } = await shell(bench, "seq 100000; seq 100000 >&2");

@@ -135,7 +135,7 @@ const ACTIONS: Statement[] = [
   },
   {
     at: "process, wait",
-    says: "waits for silence, input or a timeout, never longer than the caller",
+    says: "waits for silence, input or a timeout, but never longer than the caller waits",
     holds: async (bench) => {
       const id = await start(bench, "echo ready; read x", { pty: true });
       assert.equal((await act(bench, id, "wait", { input: true })).reason, "input");
@@ -150,7 +150,7 @@ const ACTIONS: Statement[] = [
   },
   {
     at: "process, extend",
-    says: "sets the deadline from now on, and 0 removes it",
+    says: "sets the deadline relative to now, and 0 removes it",
     holds: async (bench) => {
       const id = await start(bench, "sleep 60", { timeout: 3600 });
       await act(bench, id, "extend", { timeout: 1 });
@@ -171,7 +171,7 @@ const ACTIONS: Statement[] = [
   },
   {
     at: "process, kill",
-    says: "kills the session and its child processes, and reports one that has ended",
+    says: "kills the session and its child processes, and reports a session that has already ended",
     holds: async (bench) => {
       const id = await start(bench, "sleep 60 & (setsid sleep 60 &); wait");
       await until("all processes are running", () => bench.gateway.session(id).usage().processes.length >= 3);

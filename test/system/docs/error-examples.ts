@@ -365,7 +365,7 @@ const FLEET: Record<FleetType, Example[]> = {
       const office = await (await fleet()).open();
       const session = await office.start({ command: "sleep 600", name: "far", host: "build-1" });
       const branch = await fixture.open({ fleet: { servers: (await fleet()).servers, as: "branch" } });
-      await until("it is listed", async () => (await branch.sessions({ others: true })).sessions.length > 0);
+      await until("the session is listed", async () => (await branch.sessions({ others: true })).sessions.length > 0);
       const error = await thrown(async () => (await branch.find("far")).remove({ force: true }));
       await session.kill({ graceMs: 0 });
       await branch.close();
@@ -394,7 +394,7 @@ async function answeredTo(headers: Record<string, string>): Promise<Failure> {
   return ((await json(response)) as { error: Failure }).error;
 }
 
-/** The types that only the HTTP service uses. An empty list where the limit or the fault is expensive to reach. */
+/** The types that only the HTTP service uses. The list is empty where the error is expensive to provoke. */
 export const HTTP_EXAMPLES: Record<Exclude<HttpErrorType, ErrorType>, Example[]> = {
   NotSignedIn: [() => answered(null, "/v1/sessions")],
   NotPermitted: [() => answered("viewer", "/v1/sessions", { body: { command: "make" } })],

@@ -1,4 +1,4 @@
-/** Keeps docs/errors.md true: provokes every error type and compares the result with the page. */
+/** Provokes every error type and compares the result with docs/errors.md. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -87,12 +87,12 @@ for (const [type, examples] of Object.entries(EXAMPLES) as [ErrorType, (typeof E
 for (const [type, examples] of Object.entries(HTTP_EXAMPLES)) {
   test(`${type} of the HTTP service is described`, async (t) => {
     const shown = blocks(type);
-    assert.ok(shown.length >= Math.max(1, examples.length), "an example");
+    assert.ok(shown.length >= Math.max(1, examples.length), "the section has too few examples");
     for (const [index, provoke] of examples.entries()) check(t, type, await provoke(), shown[index]);
   });
 }
 
-test("the page describes no other types", () => {
+test("docs/errors.md describes no other error types", () => {
   const known = [...Object.keys(EXAMPLES), ...Object.keys(HTTP_EXAMPLES)];
   assert.deepEqual([...sections.keys()].sort(), known.sort());
 });

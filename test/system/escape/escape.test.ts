@@ -8,7 +8,7 @@ import { compile } from "../../fixtures/compile.ts";
 import { ATTEMPTS } from "./attempts.ts";
 import type { Outcome } from "./runner.ts";
 
-/** Runs every attempt with and without a sandbox. One that fails without a sandbox proves nothing. */
+/** Runs every attempt with and without a sandbox. An attempt that fails without a sandbox proves nothing. */
 const RUNNER = fileURLToPath(new URL("runner.ts", import.meta.url));
 
 function installTools(folder: string): string[] {
@@ -28,18 +28,18 @@ function least(uid: number | null): number {
 }
 
 for (const { who, uid } of USERS) {
-  describe(`attempts to escape, as ${who}`, () => {
+  describe(`sandbox escape attempts as ${who}`, () => {
     const outcomes = asUser<Outcome>(uid, RUNNER, installTools);
     for (const { name, impossible, escaped, changed, said } of outcomes) {
       const skip = impossible !== null && `fails without a sandbox too: ${impossible.slice(0, 100)}`;
-      test(name, { skip }, () => {
+      test(`the sandbox prevents an attempt to ${name}`, { skip }, () => {
         assert.equal(escaped, false, `the attempt succeeded: ${said}`);
-        assert.equal(changed, false, "the attempt changed files outside");
+        assert.equal(changed, false, "the attempt changed files outside the workspace");
       });
     }
     test("enough attempts succeed without a sandbox", () => {
       const open = outcomes.filter(({ impossible }) => impossible === null).length;
-      assert.ok(open >= least(uid), `only ${open} of ${ATTEMPTS.length}`);
+      assert.ok(open >= least(uid), `only ${open} of ${ATTEMPTS.length} attempts succeeded`);
     });
   });
 }

@@ -21,24 +21,28 @@ const off: [name: string, script: string][] = [
 ];
 
 const ports: [name: string, script: string][] = [
-  ["reach another port by TCP", tool("tcp4", "$PORT")],
-  ["reach another port by TCP over IPv6", tool("tcp6", "$PORT")],
-  ["reach another port by UDP", tool("udp4", "$PORT")],
-  ["listen on another port", tool("bind-tcp", "0")],
+  ["reach a TCP port", tool("tcp4", "$PORT")],
+  ["reach a TCP port over IPv6", tool("tcp6", "$PORT")],
+  ["reach a UDP port", tool("udp4", "$PORT")],
+  ["listen on a TCP port", tool("bind-tcp", "0")],
 ];
 
 export const NETWORK: Attempt[] = [
   { name: "connect to the user's key agent", script: tool("connect-unix", "$SOCKETS/agent.sock") },
-  ...off.map(([name, script]) => ({ name: `${name} without a network`, script, under: OFF })),
+  ...off.map(([name, script]) => ({ name: `${name} with the network off`, script, under: OFF })),
   ...["raw", "raw6", "packet"].map((way) => ({
-    name: `open a ${way} socket without a network`,
+    name: `open a ${way} socket with the network off`,
     script: tool(way),
     under: OFF,
     who: "root" as const,
   })),
-  ...ports.map(([name, script]) => ({ name: `${name} than those listed`, script, under: OTHER_PORT })),
+  ...ports.map(([name, script]) => ({
+    name: `${name} that is not in the list of allowed ports`,
+    script,
+    under: OTHER_PORT,
+  })),
   {
-    name: "reach a server by TCP when isolated without a network",
+    name: "reach a server by TCP in the profile isolated with the network off",
     script: tool("tcp4", "$PORT"),
     under: { sandbox: "isolated", network: "off" },
   },

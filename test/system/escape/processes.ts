@@ -1,9 +1,9 @@
 import { type Attempt, tool } from "./attempt.ts";
 
-const OTHERS = { NEIGHBOUR: "another agent's command", KEEPER: "its keeper", GATEWAY: "the gateway" };
+const OTHERS = { NEIGHBOUR: "another agent's command", KEEPER: "a keeper", GATEWAY: "the gateway" };
 const WAYS = { signal: "signal", tgkill: "signal a thread of", queue: "queue a signal for", ptrace: "trace" };
 const MORE = {
-  "pidfd-signal": "signal by descriptor",
+  "pidfd-signal": "send a signal by pidfd to",
   "pidfd-getfd": "take a descriptor of",
   vmread: "read the memory of",
   prlimit: "set the limits of",
@@ -21,6 +21,6 @@ const neighbour: Attempt[] = Object.entries(MORE).map(([way, what]) => ({
 export const PROCESSES: Attempt[] = [
   ...everyOther,
   ...neighbour,
-  { name: "kill another agent's command with kill", script: "kill -CONT $NEIGHBOUR" },
+  { name: "signal another agent's command with kill", script: "kill -CONT $NEIGHBOUR" },
   { name: "connect to an abstract socket", script: tool("connect-abstract", "$ABSTRACT") },
 ];

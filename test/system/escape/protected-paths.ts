@@ -10,7 +10,7 @@ const ways: [name: string, script: string][] = [
   ["make a hook executable", "chmod +x .git/hooks/sample"],
   ["replace the hooks folder", "mv .git/hooks h && mkdir .git/hooks && echo x > .git/hooks/post-commit"],
   ["replace the repository", "mv .git g && cp -r g .git && echo x > .git/hooks/post-commit"],
-  ["put another repository in its place", "mkdir g && rm -rf .git; mv g .git && echo x > .git/config"],
+  ["delete the repository and put another in its place", "mkdir g && rm -rf .git; mv g .git && echo x > .git/config"],
   ["exchange the repository for another", `mkdir g && ${tool("exchange", "g", ".git")} && echo x > .git/config`],
   ["write to a hook through a link", "ln -s .git/hooks h && echo x > h/post-commit"],
   ["write to a hook through a hard link", `${tool("link", ".git/hooks/sample", "h")} && echo x >> h`],

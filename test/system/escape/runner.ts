@@ -92,7 +92,7 @@ async function outcomeOf({ name, script, under = {}, meanwhile }: Attempt): Prom
 
 async function tryOut(gateway: typeof free, script: string, under: object, meanwhile: Attempt["meanwhile"]) {
   const over = new AbortController();
-  // Run from a file, so that the sandbox stops it and not the analysis of the text.
+  // The script runs from a file, so that the sandbox stops the attempt and not the analysis of the command.
   writeFileSync(`${arena.sockets}/attempt.sh`, script);
   const running = gateway.run({
     command: "bash",
@@ -109,7 +109,7 @@ async function tryOut(gateway: typeof free, script: string, under: object, meanw
 
 async function appearOnceReady(gateway: typeof free, over: AbortSignal): Promise<void> {
   await until(
-    "it is ready",
+    "the command has printed `ready`",
     async () => {
       const [session] = gateway.list({ status: "running", agent: "default", limit: 1 });
       return (

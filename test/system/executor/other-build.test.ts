@@ -16,7 +16,7 @@ after(async () => {
   build.remove();
 });
 
-test("a gateway with another keeper starts its own zygote, and reaches the existing sessions", async () => {
+test("a gateway with another keeper build starts its own zygote, and reaches the existing sessions", async () => {
   const running = await old.start({ command: "echo old; cat; exit 4", stdin: "open", name: "old-running" });
   await old.start({ command: "sleep 60", name: "old-killed" });
   const lingering = await old.start({ command: "sleep 60 & exit 5", name: "old-lingering" });
@@ -26,10 +26,13 @@ test("a gateway with another keeper starts its own zygote, and reaches the exist
   const upgraded = await OtherGateway.open(fixture, { env: { SALLYPORT_KEEPER: build.keeper } });
   const { stdout } = await upgraded.ask<{ stdout: string }>({ call: "run", request: { command: "echo new" } });
   assert.equal(stdout, "new\n");
-  await until("there are two", () => zygotesOf(fixture.state).length === 2);
-  assert.ok(before !== undefined && zygotesOf(fixture.state).includes(before), "the old one is still there");
+  await until("two zygotes are running", () => zygotesOf(fixture.state).length === 2);
+  assert.ok(before !== undefined && zygotesOf(fixture.state).includes(before), "the old zygote has exited");
 
-  await until("it has begun", async () => (await upgraded.ask({ call: "logs", id: "old-running" })) === "old\n");
+  await until(
+    "the command has written its first output",
+    async () => (await upgraded.ask({ call: "logs", id: "old-running" })) === "old\n",
+  );
   assert.equal((await upgraded.ask<SessionInfo>({ call: "info", id: "old-running" })).status, "running");
   assert.equal((await upgraded.ask<SessionInfo>({ call: "kill", id: "old-killed" })).status, "killed");
   assert.equal((await upgraded.ask<SessionInfo>({ call: "info", id: "old-lingering" })).lingering, true);
@@ -41,7 +44,7 @@ test("a gateway with another keeper starts its own zygote, and reaches the exist
 
   const { id } = await upgraded.ask<SessionInfo>({ call: "start", request: { command: "echo newer; sleep 60" } });
   await until(
-    "the old gateway reads the new one's output",
+    "the old gateway reads the output of the new gateway's session",
     async () => (await old.session(id).logs()).text === "newer\n",
   );
   assert.equal((await old.session(id).kill()).status, "killed");
@@ -54,7 +57,7 @@ test("the zygote of one build exits without affecting commands of the other", as
   const { id, pid } = await upgraded.ask<SessionInfo>({ call: "start", request: { command: "exec sleep 60" } });
   const [first = 0] = zygotesOf(fixture.state);
   send(first, "SIGTERM");
-  await until("one has left", () => zygotesOf(fixture.state).length === 1 || !exists(first));
+  await until("one of the zygotes has exited", () => zygotesOf(fixture.state).length === 1 || !exists(first));
   assert.equal((await upgraded.ask<SessionInfo>({ call: "info", id })).status, "running");
   assert.ok(pid !== null && exists(pid));
   assert.equal((await upgraded.ask<SessionInfo>({ call: "kill", id })).status, "killed");

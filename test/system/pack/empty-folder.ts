@@ -18,7 +18,7 @@ import { stopZygotes } from "../../fixtures/processes.ts";
 export const REPOSITORY = fileURLToPath(new URL("../../..", import.meta.url));
 const TIMEOUT_MS = 300_000;
 const NETWORK_ERROR = /ETIMEDOUT|ECONN|ENOTFOUND|EAI_AGAIN|ENETUNREACH|EIDLETIMEOUT/;
-/** The programs on the PATH of the installed package: no compiler. */
+/** The programs on the PATH of the installed package. No compiler is among them. */
 const PROGRAMS = ["sh", "bash", "env", "tar", "echo", "cat", "true"];
 
 /** A new project with the packed package and its dependencies, and a PATH without a compiler. */

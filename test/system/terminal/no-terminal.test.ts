@@ -44,7 +44,7 @@ test("without a free terminal the command runs on pipes, with a warning", async 
 test("a command without its terminal accepts input, but neither keys nor a size", async () => {
   const session = await gateway.start({ command: "cat", pty: true });
   await session.write("plain\n");
-  await until("it comes back", async () => (await session.logs()).text === "plain\n");
+  await until("the command echoes its input", async () => (await session.logs()).text === "plain\n");
   await assert.rejects(session.sendKeys(["Enter"]), { type: "NotOnTerminal" });
   await assert.rejects(session.resize({ columns: 80, rows: 24 }), { type: "NotOnTerminal" });
   await session.closeStdin();

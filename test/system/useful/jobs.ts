@@ -10,7 +10,7 @@ const GIT = "git -c user.name=x -c user.email=x@example.org";
 
 export const JOBS: Job[] = [
   {
-    name: "git: a repository from its first commit to a merge",
+    name: "git, from the first commit to a merge",
     needs: ["git"],
     script: `git init -q -b main . && echo one > a && git add a && ${GIT} commit -qm one
 git checkout -q -b side && echo two > b && git add b && ${GIT} commit -qm two && git checkout -q main
@@ -19,14 +19,14 @@ git checkout -q -- a && ${GIT} merge -q --no-ff -m merged side && ${GIT} tag -a 
 test "$(git log --oneline | wc -l)" = 3`,
   },
   {
-    name: "git: work in an existing repository",
+    name: "git in an existing repository",
     needs: ["git"],
     script: `cd repository && echo more > c && git add c && ${GIT} commit -qm c && git checkout -q -b other
 git checkout -q - && echo dirty >> c && ${GIT} stash -q && ${GIT} stash pop -q && git status --short | grep -q c
 git clone -q . ../copy && cd ../copy && ${GIT} commit -q --allow-empty -m empty && git push -q origin HEAD:refs/heads/new`,
   },
   {
-    name: "npm: install a package from a folder and run its program",
+    name: "npm to install a package from a folder and run its program",
     needs: ["npm"],
     script: `mkdir dep app && cd dep && printf '#!/usr/bin/env node\\nconsole.log("works")\\n' > cli.js && chmod +x cli.js
 echo '{"name":"dep","version":"1.0.0","bin":{"dep":"cli.js"}}' > package.json && npm pack --silent && cd ../app
@@ -34,13 +34,13 @@ echo '{"name":"app","version":"1.0.0","scripts":{"start":"dep"}}' > package.json
 npm install --silent --offline --no-audit --no-fund ../dep/dep-1.0.0.tgz && npm start --silent | grep -q works && npm ci --silent --offline --no-audit`,
   },
   {
-    name: "make: build and run a C program",
+    name: "make to build and run a C program",
     needs: ["make", "cc"],
     script: `printf '#include <stdio.h>\\nint main(void) { puts("works"); return 0; }\\n' > m.c
 printf 'm: m.o\\n\\tcc m.o -o m\\nm.o: m.c\\n\\tcc -c m.c -o m.o\\n' > Makefile && make -j2 -s && ./m | grep -q works && make -q`,
   },
   {
-    name: "python: a virtual environment with child processes and locks",
+    name: "a Python virtual environment with child processes and locks",
     needs: ["python3"],
     script: `python3 -m venv --without-pip v && v/bin/python -c 'import sys; sys.exit(sys.prefix == sys.base_prefix)'
 cat > p.py <<'P'
@@ -71,7 +71,7 @@ J
 node s.mjs`,
   },
   {
-    name: "sqlite, with a write-ahead log",
+    name: "SQLite with a write-ahead log",
     needs: ["python3"],
     script: `python3 - <<'P'
 import sqlite3
@@ -80,7 +80,7 @@ b = sqlite3.connect("d.db"); assert b.execute("select x from t").fetchall() == [
 P`,
   },
   {
-    name: "tmux inside",
+    name: "a tmux server",
     needs: ["tmux"],
     script: `SHELL=/bin/sh tmux -L inside -f /dev/null new-session -d -x 80 -y 24 'echo works > said; sleep 60' || exit 1
 for i in $(seq 200); do test -s said && break; sleep 0.05; done; grep -q works said; found=$?; tmux -L inside kill-server; exit $found`,
@@ -92,20 +92,24 @@ for i in $(seq 200); do test -s said && break; sleep 0.05; done; grep -q works s
 seq 50000 | sort -R -S 64K | sort -n -S 64K | tail -1 | grep -qx 50000 && rm -r "$f" "$d"`,
   },
   {
-    name: "child processes: jobs, signals, pipes, limits",
+    name: "child processes with jobs, signals, pipes and limits",
     needs: ["timeout"],
     script: `sleep 60 & kill %1; wait $! || test $? = 143
 timeout 0.1 sleep 60 || test $? = 124
 (ulimit -n 64; exec 3< /dev/null) && yes | head -1 > /dev/null && setsid true && nohup true && nice true`,
   },
   {
-    name: "a debugger on its own program",
+    name: "a debugger that starts its program",
     needs: ["gdb"],
     script: "gdb -batch -ex run -ex quit /bin/true | grep -q 'exited normally'",
   },
-  { name: "strace on its own program", needs: ["strace"], script: "strace -o t /bin/true && grep -q exit t" },
   {
-    name: "its own terminal",
+    name: "strace with a program that it starts",
+    needs: ["strace"],
+    script: "strace -o t /bin/true && grep -q exit t",
+  },
+  {
+    name: "a program that opens a terminal",
     needs: ["script"],
     script: "script -qec 'tty && stty size' /dev/null | grep -q /dev/pts",
   },

@@ -8,10 +8,12 @@ import type { Outcome } from "./runner.ts";
 const RUNNER = fileURLToPath(new URL("runner.ts", import.meta.url));
 
 for (const { who, uid } of USERS) {
-  describe(`common tasks with the default profile, as ${who}`, () => {
+  describe(`common tasks in the default sandbox profile as ${who}`, () => {
     const outcomes = asUser<Outcome>(uid, RUNNER);
     for (const { name, missing, exitCode, said } of outcomes) {
-      test(name, { skip: missing !== null && `${missing} is not installed` }, () => assert.equal(exitCode, 0, said));
+      test(`the sandbox allows ${name}`, { skip: missing !== null && `${missing} is not installed` }, () =>
+        assert.equal(exitCode, 0, said),
+      );
     }
     test("every task was run or skipped", () => assert.equal(outcomes.length, JOBS.length));
   });

@@ -23,7 +23,7 @@ test("requesting, approving and using an approval each leave an audit entry", ()
   assert.deepEqual(fixture.outcomes().splice(0), ["asked", "approved", "used"]);
 });
 
-test("an approval can be used once", () => {
+test("an approval can be used only once", () => {
   const approvals = fixture.approvals();
   const asked = fixture.asked({ command: "ls /srv/once" });
   const { id } = approvals.request(asked);

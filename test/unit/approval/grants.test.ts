@@ -51,7 +51,7 @@ test("a grant covers only its agent, program, arguments and folder", () => {
   assert.equal(approvals.grants.match(fixture.inspect("id -u"), { ...scene, addedEnv: ["LD_PRELOAD"] }), null);
 });
 
-test("makes one grant per command; only commands granted in a pipeline are covered in one", () => {
+test("creates one grant per command, which covers the command in a pipeline only if it was granted in one", () => {
   const approvals = fixture.approvals();
   const { id } = always(approvals, { command: "ls -l | wc -l && df -h" });
   const made = approvals.grants.list().filter(({ approval }) => approval === id);
@@ -102,7 +102,7 @@ test("a grant can expire", () => {
   assert.throws(() => always(approvals, { command: "df -k" }, { expiresMs: 0 }), { type: "InvalidRequest" });
 });
 
-test("a grant can be revoked once, and other gateways see it", () => {
+test("a grant can be revoked only once, and other gateways see the revocation", () => {
   const [here, there] = [fixture.approvals(), fixture.approvals()];
   const { id } = always(here, { command: "uptime -p" });
   const grant = here.grants.list().find(({ approval }) => approval === id);
@@ -157,7 +157,7 @@ test("a grant for a linked folder covers the link's original target", () => {
   assert.equal(granted(approvals, "stat .", { cwd: link }), false);
 });
 
-test("records the use of a grant, but not a check", () => {
+test("running a command records the use of its grant, checking the command does not", () => {
   const approvals = fixture.approvals();
   always(approvals, { command: "nproc --all" });
   const [grant] = approvals.grants.match(fixture.inspect("nproc --all"), scene) ?? [];

@@ -48,7 +48,7 @@ for (const [index, [rule, approvers, decisions, statuses]] of TABLE.entries()) {
   });
 }
 
-test("rejects people who are not approvers and second decisions of one person", () => {
+test("rejects decisions by people who are not approvers, and a second decision by the same person", () => {
   const approvals = fixture.approvals({ quorum: { rule: "majority", approvers: THREE } });
   const { id } = approvals.request(fixture.asked({ command: "ls /quorum/others" }));
   assert.throws(() => approvals.decide(id, decisionOf("zoe+")), {
@@ -64,7 +64,7 @@ test("rejects people who are not approvers and second decisions of one person", 
   assert.equal(approvals.get(id).status, "pending");
 });
 
-test("makes a grant only when all approvers choose always with the same scope", () => {
+test("creates a grant only when all approvers choose `always` with the same scope", () => {
   const quorum: Quorum = { rule: "unanimous", approvers: ["ann", "bob"] };
   const always = { decision: "always", channel: "cli", grant: { expiresMs: 1000 } } as const;
   const outcomes: [ApprovalDecision, ApprovalDecision, number][] = [

@@ -166,7 +166,7 @@ test("escapes names, folders, variables, intent and stdin, and masks secrets", (
   assert.equal(request.stdin?.text, "rm -rf x‹escape›[2K\n");
 });
 
-test("lists each unknown once, with its reason", () => {
+test("lists each unknown part of a command once, with its reason", () => {
   const { request } = fixture.approvals().request(fixture.asked({ command: "$(cat word) hello" }));
   assert.deepEqual(request.commands.at(-1)?.notes, [
     "the program to run cannot be determined: the output of a command substitution is known only at run time",

@@ -64,5 +64,5 @@ test("accepts only requests that the schema accepts, and copies them", () => {
     assert.deepEqual(simple, RunRequest.parse(request), label);
     assert.notEqual(simple, request, "changes by the caller must not reach a request that was decided on");
   }
-  assert.ok(accepted > 20, `${accepted} were accepted`);
+  assert.ok(accepted > 20, `only ${accepted} requests were accepted`);
 });

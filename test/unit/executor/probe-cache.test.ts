@@ -37,19 +37,19 @@ function change(how: (kept: { atMs: number; circumstances: string }) => object):
   writeFileSync(file, JSON.stringify({ ...kept, ...how(kept) }));
 }
 
-test("stores the result in one file that only its owner can read", () => {
+test("stores the probe result in one file that only its owner can read", () => {
   assert.deepEqual(readProbeCache(state, keeper), TIER);
   assert.equal(statSync(file).mode & 0o777, 0o600);
   assert.deepEqual(readdirSync(state).sort(), ["keeper", "probed.json"]);
 });
 
-test("ignores the result of another keeper", () => {
+test("ignores the cached result of another keeper", () => {
   writeFileSync(keeper, "another program");
   assert.equal(readProbeCache(state, keeper), null);
   assert.equal(readProbeCache(state, join(state, "no keeper")), null);
 });
 
-test("ignores a result that is older than an hour or from the future", () => {
+test("ignores a cached result that is older than an hour or from the future", () => {
   change(({ atMs }) => ({ atMs: atMs - HOUR_MS + 60_000 }));
   assert.deepEqual(readProbeCache(state, keeper), TIER);
   change(({ atMs }) => ({ atMs: atMs - 60_000 }));
@@ -58,7 +58,7 @@ test("ignores a result that is older than an hour or from the future", () => {
   assert.equal(readProbeCache(state, keeper), null);
 });
 
-test("ignores a result from a different environment", () => {
+test("ignores a cached result from a different environment", () => {
   const { circumstances } = JSON.parse(readFileSync(file, "utf8")) as { circumstances: string };
   const parts = circumstances.split("\n");
   const named = ["Uid:", "Gid:", "CapEff:", "NoNewPrivs:", "Seccomp:", "user:[", "mnt:[", "pid:[", "net:["];

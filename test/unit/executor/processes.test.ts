@@ -40,7 +40,7 @@ function table(...rows: [pid: number, parent: number, group: number, session: nu
 
 const root = { pid: 100, born: "5" };
 
-test("a tree has the group, the session, members seen before, marked processes, and the descendants of all these", () => {
+test("a process tree includes the group, the session, members seen before, marked processes and all descendants", () => {
   const all = table(
     [1, 0, 1, 1, "0"],
     [100, 50, 100, 100, "5"],
@@ -56,7 +56,7 @@ test("a tree has the group, the session, members seen before, marked processes, 
   assert.deepEqual(members.map(({ pid }) => pid).sort(), [100, 101, 102, 103, 104, 105, 106]);
 });
 
-test("a tree has no process that reuses a pid, nor the group of one", () => {
+test("a process tree excludes a process that reuses a PID, and its group", () => {
   const all = table([100, 1, 100, 100, "99"], [101, 100, 100, 100, "99"], [105, 1, 105, 105, "99"]);
   assert.deepEqual(
     membersOf(root, new Map([[105, "8"]]), all, () => false),

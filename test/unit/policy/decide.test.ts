@@ -55,7 +55,7 @@ test("the strictest of policy, agent and request applies", () => {
   assert.equal(
     verdict("$X", { ask: "off" }, { ask: "on-miss", confined: false }),
     "deny",
-    "a no is not made a question",
+    "a denial does not become an approval request",
   );
   assert.equal(verdict("$X", {}, { ask: "off", confined: false }), "deny");
   assert.equal(verdict("ls", { ask: "off" }), "allow");
@@ -74,7 +74,7 @@ test("a block cannot be overridden", () => {
     assert.equal(verdict("rm -rf /", policy, { security }), "blocked");
 });
 
-test("a permitted denial requires approval", () => {
+test("`permits` turns a denial into an approval request, but not a block", () => {
   assert.equal(verdict("sudo id"), "deny");
   assert.equal(verdict("sudo id", { permits: ["privilege"] }), "ask");
   assert.equal(verdict("sudo rm -rf /", { permits: ["privilege"] }), "blocked");
@@ -89,7 +89,7 @@ test("in allowlist mode every command of the text must be allowed", () => {
   assert.equal(verdict("nice git status", policy), "allow");
   assert.equal(verdict("timeout 5 bash -c 'git status'", policy), "allow");
   assert.equal(verdict("bash -c 'git status; ls'", policy), "ask");
-  assert.equal(verdict("git status > out.txt", policy), "ask", "a redirect is a miss");
+  assert.equal(verdict("git status > out.txt", policy), "ask", "the allowlist does not cover redirects");
   assert.equal(verdict("git status 2>/dev/null", policy), "allow");
   assert.equal(verdict("GIT_PAGER=./x git log", policy), "ask");
   assert.equal(verdict("LC_ALL=C git log", policy), "allow");

@@ -84,12 +84,12 @@ for (const [name, policy, message] of bad) {
   });
 }
 
-test("rules of a policy decide about commands", () => {
+test("applies the rules of a policy to commands", () => {
   const verdict = (command: string, policy = good) => checkCommand(command, { policy }).verdict;
   assert.equal(verdict("git push"), "deny");
   assert.equal(verdict("/usr/bin/git push"), "deny");
   assert.equal(verdict("bash -c 'git push'"), "deny");
-  assert.equal(verdict("git $X"), "deny", "an unknown word may be the forbidden one");
+  assert.equal(verdict("git $X"), "deny", "an unknown argument may be the forbidden one");
   assert.equal(verdict("npm run test:unit"), "allow");
   assert.equal(verdict("npm run test:unit > f"), "ask");
   assert.equal(verdict("./npm run test"), "ask");

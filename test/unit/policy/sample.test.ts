@@ -26,7 +26,7 @@ const MODES: { security: Security; ask: Ask; confined: boolean }[] = (["full", "
     ),
 );
 
-test("the sample has all of its rows", () => assert.ok(rows.length >= 169));
+test("sample.tsv has at least 169 rows", () => assert.ok(rows.length >= 169));
 
 for (const { command, expected, note } of rows) {
   test(`expects ${expected} for ${JSON.stringify(command).slice(0, 90)}`, () => {

@@ -108,7 +108,7 @@ test("suggests `workspace-write` to a read-only command", () => {
   assert.match(one("bash: f: Permission denied", { profile: "read-only", writable: [] }), /sandbox: "workspace-write"/);
 });
 
-test("returns at most three distinct hints, also for hostile output", () => {
+test("returns at most three distinct hints, even for hostile output", () => {
   const lines = Array.from({ length: 5000 }, (_, i) => `touch: cannot touch '${outside}/${i}': Permission denied`);
   assert.equal(hints(lines.join("\n")).length, 3);
   const same = `touch: cannot touch '${outside}/x': Permission denied\n`;

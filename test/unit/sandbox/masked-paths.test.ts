@@ -43,7 +43,7 @@ function specFor({
 
 const deniedPaths = (input: Parameters<typeof specFor>[0]) => specFor(input).denied;
 
-test("denies credentials, histories and browser profiles of every home directory, even if they do not exist", () => {
+test("masks credentials, histories and browser profiles in every home directory, even if they do not exist", () => {
   const other = join(folder, "other");
   const denied = deniedPaths({ homes: [home, other] });
   for (const name of [
@@ -58,11 +58,11 @@ test("denies credentials, histories and browser profiles of every home directory
     ".mozilla",
   ]) {
     assert.ok(denied.includes(join(home, name)), name);
-    assert.ok(denied.includes(join(other, name)), `${name} of the other`);
+    assert.ok(denied.includes(join(other, name)), `${name} in the other home directory`);
   }
 });
 
-test("denies Sallyport's folders and configured paths, without nested ones", () => {
+test("masks Sallyport's folders and configured paths, and omits paths inside other masked paths", () => {
   const state = join(folder, "state");
   const denied = deniedPaths({ keepOut: [state], added: [join(state, "sessions"), "/srv/secrets"] });
   assert.ok(denied.includes(state));
@@ -70,7 +70,7 @@ test("denies Sallyport's folders and configured paths, without nested ones", () 
   assert.ok(!denied.includes(join(state, "sessions")));
 });
 
-test("denies both a link and its target", () => {
+test("masks both a link and its target", () => {
   const keys = join(folder, "keys");
   mkdirSync(keys);
   symlinkSync(keys, join(home, ".ssh"));

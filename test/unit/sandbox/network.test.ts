@@ -20,7 +20,7 @@ test("a network is within another exactly when the other allows everything it al
   }
 });
 
-test("the intersection of two networks allows what both allow", () => {
+test("the intersection of two networks allows exactly the traffic that both allow", () => {
   for (const one of ALL) {
     for (const other of ALL) {
       const both = reached(one).filter((port) => reached(other).includes(port));

@@ -26,7 +26,7 @@ function owner(name: string) {
   return { state, workspace: "/w", agent: "default", user: null };
 }
 
-test("each agent has its own directory in each workspace and state folder", () => {
+test("each agent has its own temporary directory for each workspace and state folder", () => {
   const one = owner("a");
   const folders = [one, { ...one, agent: "other" }, { ...one, workspace: "/v" }, owner("b")].map(privateTmpPath);
   assert.equal(new Set(folders).size, 4);
@@ -76,7 +76,11 @@ test("removes unused directories and those of removed state folders, but none in
   rmSync(gone.state, { recursive: true });
   utimesSync(privateTmpPath(old), 1000, 1000);
   cleanPrivateTmps(kept.state, { unusedMs: 60_000, live: true });
-  assert.deepEqual([kept, old, gone].map(privateTmpPath).map(existsSync), [true, true, false], "while something runs");
+  assert.deepEqual(
+    [kept, old, gone].map(privateTmpPath).map(existsSync),
+    [true, true, false],
+    "unused directories are kept while commands run",
+  );
   cleanPrivateTmps(kept.state, { unusedMs: 60_000, live: false });
   assert.deepEqual([kept, old].map(privateTmpPath).map(existsSync), [true, false]);
   assert.ok(existsSync(join(room, "kept")), "links are not followed");

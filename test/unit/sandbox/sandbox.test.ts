@@ -114,7 +114,7 @@ test("resolves links in requested paths before it checks them", () => {
   assert.throws(() => planned({ writable: ["keys"] }), { type: "PathOutOfScope" });
 });
 
-test("rejects a requested path that is denied or does not exist", () => {
+test("rejects a requested path that is masked or does not exist", () => {
   assert.throws(() => planned({ writable: ["~/.ssh"] }), { type: "PathOutOfScope", message: /masked for every/ });
   assert.throws(() => planned({ writable: [join(folder, "state")] }), { type: "PathOutOfScope" });
   assert.throws(() => planned({ writable: ["~/.aws/new"] }), { type: "PathOutOfScope" });
@@ -122,7 +122,7 @@ test("rejects a requested path that is denied or does not exist", () => {
   assert.throws(() => planned({ writable: ["secrets"] }, { denied: ["secrets"] }), { type: "PathOutOfScope" });
 });
 
-test("off enforces nothing, unless the network or the user is restricted", () => {
+test("the profile `off` enforces nothing unless the network or the user is restricted", () => {
   assert.equal(planned({}, { sandbox: "off" }).spec, null);
   const { spec, confined } = planned({}, { sandbox: "off", network: "off" });
   assert.deepEqual([spec?.network, spec?.writable, spec?.denied, confined], ["off", ["/"], [], false]);

@@ -33,7 +33,7 @@ test("a uid with another gid keeps the name and home directory of its user", () 
   assert.deepEqual(commandUser("1000:10", ACCOUNTS)?.ids, { uid: 1000, gid: 10, groups: [10] });
 });
 
-test("returns null for the current user, and rejects other users unless root", () => {
+test("returns null for the current user, and rejects other users unless it runs as root", () => {
   assert.equal(commandUser("ada", { ...ACCOUNTS, uid: 1000 }), null);
   assert.equal(commandUser("root", ACCOUNTS), null);
   assert.throws(() => commandUser("root", { ...ACCOUNTS, uid: 1000 }), { message: /Only root can/ });

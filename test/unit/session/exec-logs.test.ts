@@ -42,7 +42,7 @@ test("removes only old logs of ended sessions", () => {
 
 test("accepts a workspace without logs", () => assert.equal(cleanExecLogs(workspace, 0, noneLive), 0));
 
-test("does not follow a symbolic link in place of the folder", () => {
+test("does not follow a symbolic link in place of the log folder", () => {
   const elsewhere = mkdtempSync(join(tmpdir(), "sallyport-elsewhere-"));
   try {
     const file = log(join(elsewhere, "exec"), `${newId()}.log`, 2 * HOUR);

@@ -9,7 +9,7 @@ import type { Execution, OutputDelta } from "../../../src/executor/execution.ts"
 import { allChunks, dataIn, followEnded } from "./session-data.ts";
 import { blockBytes, type Event, headerBytes, temporaryFolder, writeLog } from "./timeline-writer.ts";
 
-/** An execution whose growth and end a test triggers, and that counts its holders. */
+/** An execution that grows and ends when the test requests it, and that counts its holders. */
 class FakeExecution {
   holders = 0;
   #listeners = new Set<(fresh?: OutputDelta) => void>();
@@ -118,7 +118,7 @@ test("joins a character written in two parts, and yields an incomplete one at th
   );
 });
 
-test("starts where the query says", async () => {
+test("starts at the position in the query", async () => {
   using folder = temporaryFolder();
   writeLog(folder.path, "merged", [{ stream: 0, data: "1\n2\n3\n" }]);
   const cases: [object, string][] = [

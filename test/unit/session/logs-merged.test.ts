@@ -113,7 +113,7 @@ test("holds back bytes that the timeline does not cover until the session has en
   assert.equal(alone.text, "err\nmore err\n");
 });
 
-test("a truncated timeline loses order, never bytes", async () => {
+test("a truncated timeline can change the order of the output but loses no bytes", async () => {
   using folder = temporaryFolder();
   const events = alternating(1200);
   writeLog(folder.path, "apart", events);

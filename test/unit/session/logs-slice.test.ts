@@ -51,7 +51,7 @@ test("returns arbitrary bytes unchanged for any page size", async () => {
       pages.push(...slice.chunks.map((chunk) => chunk.bytes));
       offset = slice.nextOffset;
     }
-    assert.ok(Buffer.concat(pages).equals(bytes.subarray(0, offset)), `by ${limit}`);
+    assert.ok(Buffer.concat(pages).equals(bytes.subarray(0, offset)), `with limit ${limit}`);
   }
 });
 
@@ -65,15 +65,15 @@ test("pages never split a character", async () => {
     while (offset < Buffer.byteLength(text)) {
       const slice = await readLog(folder.path, "merged", { offset, limit }, ENDED);
       assert.equal(Buffer.byteLength(slice.text), slice.nextOffset - offset);
-      assert.ok(slice.nextOffset > offset, `stuck at ${offset} by ${limit}`);
+      assert.ok(slice.nextOffset > offset, `no progress at offset ${offset} with limit ${limit}`);
       read += slice.text;
       offset = slice.nextOffset;
     }
-    assert.equal(read, text, `by ${limit}`);
+    assert.equal(read, text, `with limit ${limit}`);
   }
 });
 
-test("extends a limit below one character to that character", async () => {
+test("returns a whole character even if it exceeds the limit", async () => {
   using folder = temporaryFolder();
   writeLog(folder.path, "merged", [{ stream: 0, data: "😀é!" }]);
   const text = async (query: LogQuery) => (await readLog(folder.path, "merged", query, ENDED)).text;
@@ -125,7 +125,7 @@ test("clamps invalid queries instead of failing", async () => {
   }
 });
 
-test("a slice has 1 MiB by default and at most 16 MiB; a stream has no limit", async () => {
+test("a slice is 1 MiB by default and at most 16 MiB; a stream is unlimited", async () => {
   using folder = temporaryFolder();
   writeFileSync(join(folder.path, "output"), Buffer.alloc(20 * 1024 * 1024, "x"));
   const sizes: [LogQuery, number][] = [

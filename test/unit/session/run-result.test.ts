@@ -13,7 +13,7 @@ async function result(folder: string, code: number, sizes: [number, number], fie
   return await dataIn(folder, "apart").result("n", session, exitRecord({ code, streams }));
 }
 
-test("returns the result of a command without output without reading the disk", async () => {
+test("does not read the disk for a command that wrote no output", async () => {
   const { status, exitCode, output, warnings, error } = await result("/proc/self/fd/9999/no", 0, [0, 0]);
   const expected = { status: "completed", exitCode: 0, output: "", warnings: [], error: null };
   assert.deepEqual({ status, exitCode, output, warnings, error }, expected);
@@ -54,7 +54,7 @@ async function terminalResult(output: string, sizes = "0 40 6\n"): Promise<strin
 test("returns terminal lines in their last state", async () => {
   assert.equal(await terminalResult("a\r\n10%\r100%\r\n\x1b[31mred\x1b[0m\r\n"), "a\n100%\nred\n");
   const long = "long ".repeat(20);
-  assert.equal(await terminalResult(`${long}\r\n`), `${long}\n`, "without breaks at the edge");
+  assert.equal(await terminalResult(`${long}\r\n`), `${long}\n`, "no line breaks where the terminal wrapped the line");
   assert.equal(await terminalResult("\x1b[H\x1b[2J\x1b[3Jcleared first\r\n"), "cleared first\n");
   assert.equal(await terminalResult(""), "");
 });

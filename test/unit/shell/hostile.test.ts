@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: shell has the same placeholders, and they are meant as text
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the shell texts contain ${...} on purpose
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cpuMs } from "../text/cpu-time.ts";
@@ -28,7 +28,7 @@ function timed(text: string): void {
   });
   assert.ok(
     took < TARGET_MS * SLOWEST_FACTOR,
-    `${took.toFixed(0)} ms for ${JSON.stringify(text.slice(0, 60))}, ${text.length} long`,
+    `${took.toFixed(0)} ms for ${JSON.stringify(text.slice(0, 60))}, ${text.length} characters`,
   );
   assert.equal(typeof analysis.analyzable, "boolean");
   assert.ok(

@@ -4,7 +4,7 @@ import { isInside, normalise } from "../../../src/shell/path.ts";
 import { quoteArgv, splitWords } from "../../../src/shell/quote.ts";
 import { analyze, argvs, CONTEXT } from "./world.ts";
 
-test("normalizes paths as the kernel reads them", () => {
+test("normalizes paths as the kernel resolves them", () => {
   for (const [path, expected] of [
     ["/", "/"],
     ["//", "/"],

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: shell has the same placeholders, and they are meant as text
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the shell texts contain ${...} on purpose
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { analyze, argvs, find } from "./world.ts";

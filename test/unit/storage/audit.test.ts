@@ -86,7 +86,7 @@ test("masks secrets in the summary and the detail", () => {
   });
 });
 
-test("limits the size of entries and counts what was cut", () => {
+test("limits the size of entries and counts the omitted characters", () => {
   const { log } = fresh();
   log.append(newEntry({ summary: "x ".repeat(10_000), detail: { command: "y ".repeat(4_000_000) } }));
   const [entry = assert.fail("no entry")] = log.tail(1);

@@ -84,7 +84,7 @@ test("a running session cannot be deleted", () => {
   assert.equal(store.get(row.id)?.status, "running");
 });
 
-test("a name can be used once; a duplicate ID is an error", () => {
+test("a name can be used only once, and a duplicate ID is an error", () => {
   const row = session({ name: "one-of-a-kind" });
   assert.equal(store.insert(row), true);
   assert.equal(store.insert(session({ name: "one-of-a-kind" })), false);

@@ -171,7 +171,7 @@ test("purges old done items and items never claimed, but no claimed item", async
   );
 });
 
-test("next resolves with an item or at its timeout, and rejects when aborted", async () => {
+test("`next()` resolves with an item or at its timeout, and rejects when aborted", async () => {
   const { queue } = fresh();
   queue.enqueue(item("there"));
   assert.equal((await queue.next(ME))?.key, "there");
@@ -197,7 +197,7 @@ test("several waiters in one process get different items", async () => {
   assert.deepEqual(keys.sort(), ["a", "b", "c"]);
 });
 
-test("next wakes for an item that becomes due and for an expired lease", async () => {
+test("`next()` wakes for an item that becomes due and for an expired lease", async () => {
   const { queue } = fresh();
   queue.enqueue(item("due soon", { dueMs: Date.now() + 30 }));
   assert.equal((await queue.next({ ...ME, leaseMs: 30 }))?.key, "due soon");

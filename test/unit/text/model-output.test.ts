@@ -19,7 +19,7 @@ test("cleans text before cutting, so that a progress bar takes no space", () => 
   assert.equal(forModel(`${bar}\r100.00%\nthe error\n`, { maxBytes: 100 }).text, "100.00%\nthe error\n");
 });
 
-test("replaces binary data by a summary", () => {
+test("replaces binary data with a summary", () => {
   const png = Buffer.from(`\x89PNG\r\n\x1a\n${"\0\xff".repeat(500)}`, "latin1").toString("utf8");
   const told = forModel(png, { maxBytes: 1000, totalBytes: 1008, hint: "`head -c`" });
   assert.equal(told.text, "[binary output: PNG image, 1,008 bytes; read it with `head -c`]");

@@ -286,5 +286,8 @@ test("masks malicious text in linear time", () => {
       assert.ok(timeOf(text) < 2000, JSON.stringify(piece));
     }
   }
-  assert.ok(timeOf(`TOKEN="${'\\"'.repeat(4_000_000)}`) < 10_000, "and does not exhaust the stack");
+  assert.ok(
+    timeOf(`TOKEN="${'\\"'.repeat(4_000_000)}`) < 10_000,
+    "masks 8 MB of escaped quotes without exhausting the stack",
+  );
 });

@@ -58,7 +58,7 @@ test("the marker counts lines or bytes, in singular or plural", () => {
   for (const [text, options, expected] of cases) assert.equal(truncateMiddle(text, options).text, expected);
 });
 
-test("cuts a very long line inside, between characters", () => {
+test("cuts within a very long line, between characters", () => {
   const { text, omittedBytes, omittedLines } = truncateMiddle("😀".repeat(10_000), { maxBytes: 100 });
   assert.match(text, /^(😀)+\n\[… 39,9\d\d bytes left out\]\n(😀)+$/u);
   assert.equal(omittedBytes + (text.match(/😀/gu)?.length ?? 0) * 4, 40_000);

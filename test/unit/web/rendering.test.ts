@@ -50,7 +50,7 @@ test("other escape sequences are removed, and invisible characters are shown as 
   assert.match(textOf(`a${ESC}[2Jb`, true), /^a‹escape›\[2Jb$/);
 });
 
-test("an overwritten line shows its last state, or all of them in raw mode", () => {
+test("an overwritten line shows its last state, or every state in raw mode", () => {
   assert.equal(textOf("10%\r50%\r100%"), "⟲2 100%");
   assert.equal(textOf("10%\r100%", true), "10%‹return›100%");
 });
@@ -121,7 +121,7 @@ test("invalid UTF-8 is shown with replacement characters", () => {
   );
 });
 
-test("a line is split into arguments like in a shell", () => {
+test("a line is split into arguments as in a shell", () => {
   assert.deepEqual(splitArguments(`git commit -m 'a "b"' x\\ y ""`), ["git", "commit", "-m", 'a "b"', "x y", ""]);
 });
 

@@ -21,7 +21,7 @@ afterEach(async () => {
 function keeper(): number {
   const portable = allProcesses().filter(({ title }) => title.startsWith("keeper: portable "));
   const [pid] = zygotesOf(fixture.state).filter((zygote) => portable.some((each) => each.pid === zygote));
-  assert.ok(pid, "there is a keeper");
+  assert.ok(pid, "no portable keeper is running");
   return pid;
 }
 
@@ -29,7 +29,7 @@ test("every result warns about the limitations of the portable executor", async 
   const { warnings, resourceUsage } = await gateway.run({ command: "true" });
   assert.equal(warnings.length, 1, warnings.join("\n"));
   assert.match(warnings[0] ?? "", /portable executor: no sandbox/);
-  assert.equal(resourceUsage, null, "not measured is not nothing");
+  assert.equal(resourceUsage, null, "usage that is not measured is null, not 0");
 });
 
 test("finds a program in the folders of PATH, and ignores empty entries", async () => {
@@ -67,25 +67,25 @@ test("concurrent first commands start one keeper", async () => {
       results.map(({ stdout }) => stdout),
       results.map((_, i) => `${i}\n`),
     );
-    await until("there is one keeper", () => zygotesOf(fresh.state).length === 1);
+    await until("exactly one keeper is running", () => zygotesOf(fresh.state).length === 1);
   } finally {
     await fresh.close();
   }
 });
 
-test("a session shows only its own processes, although one keeper has all", async () => {
+test("a session shows only its own processes, although all sessions share one keeper", async () => {
   const one = await gateway.start({ command: "sleep 60 & sleep 60; wait" });
   const two = await gateway.start({ command: "exec sleep 61" });
   const sleeping = (session: Session, seconds: number) =>
     session.usage().processes.filter(({ command }) => command === `sleep ${seconds}`).length;
-  await until("both are complete", () => sleeping(one, 60) === 2 && sleeping(two, 61) === 1);
+  await until("all processes of both sessions are running", () => sleeping(one, 60) === 2 && sleeping(two, 61) === 1);
   assert.deepEqual([one.usage().processes.length, two.usage().processes.length], [3, 1]);
 });
 
 test("a killed keeper loses its sessions, and the next keeper kills their processes", async () => {
   const session = await gateway.start({ command: "echo up; setsid sleep 300 & sleep 300" });
-  await until("it is up", async () => (await session.logs()).text === "up\n");
-  await until("its tree is complete", () => fixture.alive().length >= 3);
+  await until("the command is running", async () => (await session.logs()).text === "up\n");
+  await until("all processes of the tree are running", () => fixture.alive().length >= 3);
   const before = fixture.alive();
   const old = keeper();
   send(old, "SIGKILL");
@@ -94,7 +94,7 @@ test("a killed keeper loses its sessions, and the next keeper kills their proces
   assert.equal((await session.logs()).text, "up\n");
   assert.equal((await gateway.run({ command: "echo next" })).stdout, "next\n");
   assert.notEqual(keeper(), old);
-  await until("they are ended", () => !before.some(isRunning));
+  await until("the processes of the lost session are killed", () => !before.some(isRunning));
 });
 
 test("SIGTERM makes a keeper finish its commands while another keeper takes over", async () => {
@@ -103,7 +103,7 @@ test("SIGTERM makes a keeper finish its commands while another keeper takes over
   send(old, "SIGTERM");
   assert.equal((await gateway.run({ command: "echo next" })).stdout, "next\n");
   assert.deepEqual([(await session.wait()).status, (await session.logs()).text], ["completed", "done\n"]);
-  await until("the old one has left", () => !isRunning(old));
+  await until("the old keeper has exited", () => !isRunning(old));
 });
 
 test("a keeper exits when its state folder is removed", async () => {
@@ -113,10 +113,10 @@ test("a keeper exits when its state folder is removed", async () => {
   const [pid = 0] = zygotesOf(fresh.state);
   await other.close();
   await fresh.close();
-  await until("it has left", () => !isRunning(pid));
+  await until("the keeper has exited", () => !isRunning(pid));
 });
 
-test("serves a state folder whose socket paths are too long for an address", async () => {
+test("serves a state folder whose socket paths are too long for a socket address", async () => {
   const parent = mkdtempSync(join(tmpdir(), "sallyport-long-"));
   const deep = new ExecutorFixture(join(parent, "d".repeat(120)));
   try {
@@ -127,7 +127,7 @@ test("serves a state folder whose socket paths are too long for an address", asy
     await second.session(session.id).closeStdin();
     await session.wait();
     assert.equal((await session.logs()).text, "hello\n");
-    await until("its socket is gone", () => !existsSync(join(deep.sessionFolder(session.id), "ctl")));
+    await until("the session's socket is removed", () => !existsSync(join(deep.sessionFolder(session.id), "ctl")));
   } finally {
     await deep.close();
     rmSync(parent, { recursive: true, force: true });
@@ -159,8 +159,11 @@ test("a session survives its gateway, and another kills it", async () => {
 test("removes the stdin file, the pipes and the socket of a command", async () => {
   const { id } = await gateway.run({ command: "cat", stdin: { text: "a secret" } });
   assert.equal(existsSync(join(fixture.sessionFolder(id), "stdin")), false);
-  await until("its pipes are gone", () => !readdirSync(fixture.state).some((name) => name.startsWith("pipes-")));
-  await until("its socket is gone", () => !existsSync(join(fixture.sessionFolder(id), "ctl")));
+  await until(
+    "the session's pipes are removed",
+    () => !readdirSync(fixture.state).some((name) => name.startsWith("pipes-")),
+  );
+  await until("the session's socket is removed", () => !existsSync(join(fixture.sessionFolder(id), "ctl")));
 });
 
 test("/dev/stdout and /dev/stderr can be opened", async () => {
@@ -171,5 +174,5 @@ test("/dev/stdout and /dev/stderr can be opened", async () => {
 test("a keeper does not have the gateway's environment", async () => {
   const seen = allProcesses().find(({ pid }) => pid === keeper());
   assert.equal(seen?.title, `keeper: portable ${fixture.state}`);
-  assert.ok(!fixture.alive().includes(keeper()), "its environment has no variable of the gateway");
+  assert.ok(!fixture.alive().includes(keeper()), "the keeper's environment has no variable of the gateway");
 });

@@ -112,7 +112,7 @@ export class Bash {
 
   private async reply(): Promise<string> {
     const { value, done } = await this.replies.next();
-    if (done) throw new Error("the driver shell is gone");
+    if (done) throw new Error("the driver shell has exited");
     return value;
   }
 }

@@ -25,7 +25,7 @@ export function otherFlows(stage: () => Stage): void {
     assert.equal(gateway.count(), before);
   });
 
-  test("a grant is tested with examples, added, and revoked", async () => {
+  test("a grant can be tested with examples, added and revoked", async () => {
     const { page, gateway } = stage();
     await visit(page, "#/rules");
     await page.getByRole("heading", { name: "Add a grant" }).click();
@@ -45,13 +45,13 @@ export function otherFlows(stage: () => Stage): void {
     assert.deepEqual([grant?.createdBy, grant?.revokedAt === null], ["tester", false]);
   });
 
-  test("the system page lists the checks", async () => {
+  test("the system page lists the results of the doctor checks", async () => {
     const { page } = stage();
     await visit(page, "#/system");
     await page.getByRole("list", { name: "Checks" }).getByRole("listitem").first().waitFor();
   });
 
-  test("the audit log is searched, verified and exported, and verification names a changed entry", async () => {
+  test("the audit log can be searched, verified and exported, and verification names a changed entry", async () => {
     const { page, service } = stage();
     await visit(page, "#/audit");
     await page.getByLabel("Search the audit log").fill("7003");

@@ -86,7 +86,7 @@ export function sessionFlows(stage: () => Stage): void {
     await page.getByRole("button", { name: "Go to end" }).waitFor();
   });
 
-  test("a session has a process tree, charts and details", async () => {
+  test("the page of a session shows its process tree, charts and details", async () => {
     const { page, ids } = stage();
     await visit(page, `#/session/${ids.sleepers}`);
     await page.getByRole("tab", { name: "Processes" }).click();
@@ -99,7 +99,7 @@ export function sessionFlows(stage: () => Stage): void {
     await page.getByRole("heading", { name: "Verdict" }).waitFor();
   });
 
-  test("a deadline is changed, and the stop dialog lists the processes that will be stopped", async () => {
+  test("a deadline can be changed, and the stop dialog lists the processes that will be stopped", async () => {
     const { page, ids, gateway } = stage();
     await visit(page, `#/session/${ids.sleepers}`);
     await page.getByRole("button", { name: "Deadline…" }).click();

@@ -38,7 +38,7 @@ export function terminalFlows(stage: () => Stage): void {
     await page.context().close();
   });
 
-  test("a recording is replayed from any point in time", async () => {
+  test("a recording can be replayed from any point in time", async () => {
     const { page, ids } = stage();
     await visit(page, `#/session/${ids.terminal}?tab=replay`);
     const screen = page.locator(".terminal-place .xterm-rows");

@@ -41,5 +41,5 @@ function meaning(expected: string, note: string, at: string): Expected {
   if (expected === "allow" || expected === "unanalyzable") return expected;
   if (expected === "block" && note.startsWith("[deny]")) return "deny";
   if (expected === "block" && note.startsWith("[ask]")) return "ask";
-  throw new Error(`${at}: cannot tell what is expected of it`);
+  throw new Error(`${at}: unknown expectation ${expected} with the note ${JSON.stringify(note)}`);
 }

@@ -50,7 +50,7 @@ for (const [name, vary] of Object.entries(running)) {
 }
 
 for (const [name, vary] of Object.entries(mentioned)) {
-  test(`a dangerous command is not blocked or denied ${name}`, () => {
+  test(`does not block or deny a dangerous command that appears only ${name}`, () => {
     const stopped = dangerous.filter(({ command }) => {
       const { verdict } = check(vary(command), options);
       return verdict === "blocked" || verdict === "deny";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { ansiRows, visibleRows } from "../../../../src/session/terminal/render/ansi.ts";
 import { screenAfter } from "../../../fixtures/test-terminal.ts";
 
-test("sends only colours and cells to another terminal", async () => {
+test("renders only text and its attributes, without other escape sequences of the program", async () => {
   const screen = await screenAfter("ab\x1b[5C\x1b[1;31mcd\x1b[0m\r\n\x1b[48;2;1;2;3m日本\x1b[0m\x1b]52;c;eA==\x07");
   assert.deepEqual(ansiRows(screen, 40).slice(0, 2), [
     "ab     \x1b[1;38;5;1mcd\x1b[0m",

@@ -40,7 +40,7 @@ test("time and memory are proportional to the length of any output", async () =>
     assert.deepEqual({ columns, rows }, { columns: 80, rows: 24 }, name);
     assert.ok(title.length < 300, name);
     assert.ok(user < 20_000_000, `${name} took ${user} µs of CPU time`);
-    assert.ok(process.memoryUsage().rss - before < 300e6, `${name} took much memory`);
+    assert.ok(process.memoryUsage().rss - before < 300e6, `${name} used too much memory`);
   }
 });
 
@@ -82,7 +82,7 @@ test("tracks modes through broken, truncated and endless sequences", async () =>
       parts.write(Uint8Array.of(byte));
       await parts.screen();
     }
-    assert.deepEqual(await parts.repaint(), await whole.repaint(), `${what}, byte by byte as at once`);
+    assert.deepEqual(await parts.repaint(), await whole.repaint(), `${what}: written byte by byte and at once`);
   }
 });
 

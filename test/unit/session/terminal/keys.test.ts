@@ -18,7 +18,7 @@ async function problem(...keys: string[]): Promise<SallyportError> {
     assert.ok(error.recovery.length > 0);
     return error;
   }
-  throw new assert.AssertionError({ message: `no complaint about ${keys}` });
+  throw new assert.AssertionError({ message: `no error for the keys ${keys}` });
 }
 
 test("encodes names, characters, modifiers and hex bytes as a terminal does", async () => {

@@ -135,7 +135,7 @@ test("ignores a checkpoint past the end of the log", async () => {
   assert.match((await screenOf(folder.path)).lines[0] ?? "", /^a line that is drawn/);
 });
 
-test("skips a hole, and cancels a sequence that it cut", async () => {
+test("skips a hole, and cancels an escape sequence that the hole cut off", async () => {
   using folder = temporaryFolder();
   const head = "head\r\n\x1b]2;never en";
   const tail = "tail\r\nend";
