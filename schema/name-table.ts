@@ -3,7 +3,8 @@ import { HARMLESS_NAMES, NAME_GROUPS, PROTECTED_NAMES } from "../src/sandbox/env
 const INHERITED = { dropped: "removed", kept: "kept" };
 const GIVEN = {
   refused: "rejected",
-  "harmless-only": "rejected, except for the values `cat`, `true`, `:` and the empty string",
+  "harmless-only":
+    "rejected, except for the empty string and the values `cat`, `true`, `/bin/cat`, `/bin/true` and `:`",
   allowed: "allowed",
 };
 const PASS = { never: "no", "by-name": "by exact name", "by-pattern": "by name or pattern" };

@@ -52,7 +52,8 @@ const SECTIONS: Section[] = [
   },
   {
     title: "Read output",
-    intro: "[Output and logs](output.md) explains how output is stored and what happens when there is too much of it.",
+    intro:
+      "[Output of a command](output.md) explains how output is stored and what happens when there is too much of it.",
     names: ["LogQuery", "FollowQuery", "LogSlice", "LogChunk", "StreamName", "StreamInfo"],
   },
   {

@@ -80,7 +80,9 @@ const env = () =>
 const limits = () =>
   z
     .strictObject({
-      processes: count(4_194_304).optional().describe("Maximum number of processes and threads of a command at a time"),
+      processes: count(4_194_304)
+        .optional()
+        .describe("Maximum number of concurrent processes and threads of a command"),
       cpu: z
         .number()
         .min(0.01)
@@ -164,9 +166,7 @@ const approvals = () =>
             .enum(QUORUM)
             .optional()
             .describe("Number of approvers that must approve a request: any one, a majority, or all"),
-          approvers: names(
-            "Names of the approvers; if empty, everyone with access to the state folder can decide and the rule is `any`",
-          ).optional(),
+          approvers: names("Names of the approvers; if empty, any person can decide and the rule is `any`").optional(),
         })
         .optional()
         .describe("Approvals that a request needs"),
@@ -276,7 +276,7 @@ const config = () =>
         .enum(SECURITY)
         .optional()
         .describe(
-          "Commands that run without approval: `full` for all that no rule stops, `allowlist` for those on the allowlist, `deny` for none",
+          "Commands that run without approval: `full` for all that no rule stops, `allowlist` for those on the allowlist; `deny` denies every command",
         ),
       ask: z
         .enum(ASK)

@@ -28,8 +28,8 @@ export type ApprovalCallback = (
 ) => Promise<(Omit<ApprovalDecision, "channel"> & { channel?: ApprovalDecision["channel"] }) | null>;
 
 /**
- * An event that `onEvent` receives. `operation` reports an operation on a session whose permission is `notify`;
- * `approval-failed` an error that the `approve` callback threw.
+ * An event that `onEvent` receives. `operation` reports an operation on a session if its permission is `notify`;
+ * `approval-failed` reports an error that the `approve` callback threw.
  *
  * @example
  * ```ts
@@ -445,7 +445,7 @@ export interface SessionHandle {
   kill(options?: KillOptions): Promise<SessionInfo>;
   /** Sets the deadline to `timeoutMs` milliseconds from now; 0 removes it. */
   extend(timeoutMs: number): Promise<void>;
-  /** Moves a foreground command to the background. Resolves to false when it has ended or is in the background. */
+  /** Moves a foreground command to the background. Resolves to false when it has ended or is already there. */
   toBackground(): Promise<boolean>;
   /**
    * Returns the resource usage and the running processes. While the command runs, `memoryPeakBytes` is the memory in

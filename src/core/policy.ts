@@ -61,7 +61,7 @@ export interface Verdict {
 
 /**
  * The security mode: which commands run without approval. With `full`, these are all commands that no rule refuses;
- * with `allowlist`, those on the allowlist; with `deny`, none.
+ * with `allowlist`, those on the allowlist. `deny` denies every command.
  *
  * @example
  * ```ts
@@ -73,7 +73,8 @@ export type Security = "deny" | "allowlist" | "full";
 
 /**
  * The approval mode: which commands require approval. With `on-miss`, these are the commands that the security mode
- * does not allow; with `always`, all commands. With `off`, commands that would require approval are denied.
+ * does not allow; with `always`, all commands. With `off`, commands that the security mode does not allow are denied;
+ * those that match an `ask` rule still require approval.
  *
  * @example
  * ```ts

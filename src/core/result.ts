@@ -19,9 +19,9 @@ export const STATUSES = [
  * - `running`: the main process runs.
  * - `completed`: the command ended by itself, with any exit code or signal.
  * - `timed_out`: Sallyport ended the command at its timeout.
- * - `killed`: Sallyport ended the command because a caller asked for it.
+ * - `killed`: Sallyport ended the command on request, or because it exceeded a resource limit.
  * - `failed`: the command could not be started.
- * - `lost`: the keeper of the command was killed; the exit code is unknown.
+ * - `lost`: the keeper of the command was killed, or its machine went down; the exit code is unknown.
  * - `pending`: approval is required. Nothing has run.
  * - `blocked`, `denied`: policy or a person refused the command. Nothing has run.
  *

@@ -118,7 +118,7 @@ const QUESTIONS: Question[] = [
     asks: "What may commands write to?",
     answers: [
       ["workspace-write", "the workspace and a private temporary directory"],
-      ["read-only", "only a private temporary directory"],
+      ["read-only", "nothing except `/dev/null` and similar devices"],
       ["isolated", "the workspace; other processes are hidden"],
       ["off", "everything you can write to; more commands require approval"],
     ],
