@@ -116,6 +116,6 @@ test("the error names the package that is not installed", () => {
   const stdout = execFileSync(process.execPath, ["--input-type=module", "-e", hooks], { encoding: "utf8" });
   const { type, message, recovery } = JSON.parse(stdout);
   assert.equal(type, "InvalidConfiguration");
-  assert.match(message, /needs the package @dbos-inc\/dbos-sdk/);
+  assert.match(message, /requires the package @dbos-inc\/dbos-sdk/);
   assert.match(recovery[0].hint, /npm install @dbos-inc\/dbos-sdk/);
 });
