@@ -13,8 +13,8 @@ export const worker: Command = {
   usage: "sallyport worker --fleet URL [OPTIONS]",
   description: `
     Accepts jobs from a fleet while a slot is free. Each command is checked and sandboxed according to the
-    configuration of this machine. SIGTERM stops the worker but not its commands: they continue, and the next worker on
-    this machine takes them over.`,
+    configuration of this machine. SIGTERM stops the worker but not its commands: the next worker on this machine takes
+    them over if it starts at once. Otherwise their sessions are lost; drain the worker before a longer stop.`,
   options: {
     labels: { type: "string", multiple: true },
     slots: { type: "string" },
