@@ -29,7 +29,7 @@ test("three gateways that start at once share one zygote", async () => {
     ["0\n", "1\n", "2\n"],
   );
   const { zygotesOf } = await import("../../fixtures/processes.ts");
-  await until("one zygote is left", () => zygotesOf(fixture.state).length === 1);
+  await until("exactly one zygote is running", () => zygotesOf(fixture.state).length === 1);
 });
 
 test("a session started by one gateway can be listed, read, awaited and killed by others", async () => {
