@@ -1,4 +1,4 @@
-/** A measurement, and that of a peer in the same run. */
+/** A measurement of Sallyport, and the measurement of a peer in the same run. */
 export interface BenchResult {
   name: string;
   ours: number;

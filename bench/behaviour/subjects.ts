@@ -14,9 +14,9 @@ export interface Subject {
 }
 
 export interface Running {
-  /** Runs a command to its end and returns its output. */
+  /** Resolves with the output when the command has ended. */
   ended: Promise<string>;
-  /** Starts a command and returns the tool's way to kill it. */
+  /** Kills the command with the method that the tool provides. */
   kill(): unknown;
 }
 
@@ -57,7 +57,7 @@ async function commander(): Promise<Subject | null> {
   const server = await desktopCommander();
   if (server === null) return null;
   const start = async (command: string) => {
-    // It answers when the command has ended, or after this time with the pid of the running command.
+    // The call returns when the command has ended, or after `timeout_ms` with the pid of the running command.
     const result = await server.call("start_process", { command, timeout_ms: 1000 });
     const pid = Number(/PID (\d+)/.exec(JSON.stringify(result))?.[1]);
     return { ended: Promise.resolve(JSON.stringify(result)), kill: () => server.call("force_terminate", { pid }) };

@@ -17,7 +17,7 @@ const WORST_MS = 20;
 const REGEX = "the common regex blocklist";
 const TREE_SITTER = "tree-sitter-bash, bare parse";
 
-/** Measures speed and accuracy of a check, compared with a parser and with a list of regular expressions. */
+/** Measures the speed and accuracy of a check, compared with a parser and with a list of regular expressions. */
 export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]> {
   const workspace = mkdtempSync(join(tmpdir(), "bench-check-"));
   const ours = (command: string) => check(command, { cwd: workspace, workspace });
@@ -66,7 +66,7 @@ function worst(ours: Check, quick: boolean): BenchResult {
     if (taken > slowest) [slowest, culprit] = [taken, text];
   }
   console.error(
-    `slowest of ${texts.length} hostile texts: ${JSON.stringify(culprit.slice(0, 60))}, ${culprit.length} long`,
+    `slowest of ${texts.length} hostile texts: ${JSON.stringify(culprit.slice(0, 60))}, ${culprit.length} characters`,
   );
   return {
     name: "check, worst hostile text",

@@ -1,6 +1,6 @@
 /**
- * Measures what a session costs the server: fills the registry with the entries of many sessions and reads the memory and
- * disk that they use.
+ * Measures the memory and disk space that a session takes on the server, by filling the registry with the entries of
+ * many sessions.
  *
  *   node bench/fleet/keys.ts [SESSIONS]
  */

@@ -1,6 +1,7 @@
 /**
- * Simulates many workers in one process. For the servers each one looks real: it has a connection, sends heartbeats, pulls
- * and claims jobs, and reports their end, but runs nothing. Started by scale.ts; prints a line of JSON when all have joined.
+ * Simulates many workers in one process. To the servers, each looks like a real worker: it has a connection, sends
+ * heartbeats, pulls and claims jobs, and reports their end, but it runs no commands. scale.ts starts this program,
+ * which prints a line of JSON when all workers have joined.
  */
 import { AckPolicy, jetstream } from "@nats-io/jetstream";
 import { createInbox, type Msg } from "@nats-io/transport-node";
@@ -66,7 +67,7 @@ async function join(index: number): Promise<void> {
       streams: [{ name: "stdout", bytes: 12 }],
     };
     const ended = JSON.stringify({ ...entry, state: "ended", record });
-    // The result, the registry entry and the exit message are sent without waiting for each other.
+    // The result is published without waiting for the registry.
     connection.publish(subjects.result(gateway, host, "1", id), ended);
     await sessions.update(key, ended, revision);
     if (background) await js.publish(subjects.exit(host, agent, id), ended, { msgID: id });
@@ -97,7 +98,7 @@ async function join(index: number): Promise<void> {
   }
 }
 
-/** Counts requests that time out under load; the count is part of the result. */
+/** The number of requests that timed out under load, which is part of the result. */
 let timeouts = 0;
 async function withRetry<T>(attempt: () => Promise<T>): Promise<T> {
   for (;;) {

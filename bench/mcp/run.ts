@@ -96,7 +96,7 @@ async function starts(rounds: number, open: () => StdioServer): Promise<{ ready:
 function versusCommander(ours: number, theirs: number | null): BenchResult {
   const row = { name: "MCP over stdio: a command, p50", unit: "ms" };
   if (theirs !== null) {
-    // How many times faster.
+    // The arguments are swapped, because the target says how many times faster we are.
     const result = atLeast(3, { ...row, ours: theirs, peer: "ours", peerValue: ours });
     return { ...result, ours, peer: "desktop-commander start_process", peerValue: theirs };
   }
@@ -104,7 +104,7 @@ function versusCommander(ours: number, theirs: number | null): BenchResult {
   return { ...row, ours, peer, peerValue: null, ratio: null, target: ">= 3 x faster", pass: null };
 }
 
-/** 250 ms, or two and a half times the start of an empty Node program, whichever is more. */
+/** Returns the row for readiness. The target is 250 ms or 2.5 times the start of an empty Node program if greater. */
 function readiness(ours: number, bare: number): BenchResult {
   const row = {
     name: "MCP server ready: initialize answered, p50",

@@ -6,7 +6,7 @@ import { percentile, takeTurns } from "../measure.ts";
 import { peerProgram } from "../peers.ts";
 import type { BenchResult } from "../result.ts";
 
-/** Other sandboxing command lines, measured when they are installed. */
+/** Other command-line sandboxes, measured if they are installed. */
 const PEERS: { name: string; program: string; words: string[] }[] = [
   { name: "@anthropic-ai/sandbox-runtime", program: "srt", words: ["/bin/true"] },
   { name: "@openai/codex", program: "codex", words: ["sandbox", "--", "/bin/true"] },
@@ -34,7 +34,7 @@ export async function peers(quick: boolean): Promise<BenchResult[]> {
 
 async function costs(peersHere: { file: string; words: string[] }[], rounds: number) {
   const program = installed();
-  // Not in /tmp: codex does not work from there.
+  // codex does not work in folders below /tmp.
   const folder = mkdtempSync("/var/tmp/sallyport-bench-");
   const cwd = join(folder, "work");
   mkdirSync(cwd);
@@ -43,7 +43,7 @@ async function costs(peersHere: { file: string; words: string[] }[], rounds: num
     new Promise<void>((resolve, reject) => {
       spawn(file, words, { cwd, env, stdio: "ignore" })
         .on("error", reject)
-        .on("close", (code) => (code === 0 ? resolve() : reject(new Error(`it exited with ${code}`))));
+        .on("close", (code) => (code === 0 ? resolve() : reject(new Error(`\`${file}\` exited with code ${code}`))));
     });
   const runs = async (subject: () => Promise<void>) =>
     subject().then(

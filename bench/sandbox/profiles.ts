@@ -30,7 +30,7 @@ function has(program: string): boolean {
 const { gateway, leave } = await benchGateway({ policy: { ...UNLIMITED.policy, sandbox: "off" } });
 const ours = (request: object) => async () => {
   const { exitCode, error } = await gateway.run({ command: TRUE, args: [], ...request });
-  if (exitCode !== 0) throw new Error(`it exited with ${exitCode}: ${error?.message}`);
+  if (exitCode !== 0) throw new Error(`the command exited with code ${exitCode}: ${error?.message}`);
 };
 const subjects: [keyof Costs, () => Promise<unknown>][] = [
   ["off", ours({})],

@@ -9,7 +9,7 @@ const ECHO = "stty raw -echo; printf ready; exec cat";
 
 /** A terminal under test. */
 interface Keyboard {
-  /** Sends a key and resolves with its echo. `settled` resolves when all work for it is done. */
+  /** Sends a key and resolves when its echo arrives. `settled` resolves when all work for the key is done. */
   press(): Promise<{ settled?: Promise<void> }>;
   stop(): Promise<void> | void;
 }
@@ -55,7 +55,7 @@ async function ofSession(gateway: Gateway): Promise<Keyboard> {
     async press() {
       const settled = session.write("k");
       const { done } = await chunks.next();
-      if (done) throw new Error("it ended");
+      if (done) throw new Error("the session ended");
       return { settled };
     },
     async stop() {

@@ -1,5 +1,6 @@
-/* The least that a process in between can cost: it hands what comes on a socket to a program on a terminal, stores what
- * the program writes in a file, and hands it back. Nothing is judged, noted or kept. Ends with its connection.
+/* A minimal relay process, whose cost is the lower bound for any process between a client and a terminal. It forwards
+ * input from a socket to a program on a terminal, and stores the output in a file and sends it back. It applies no
+ * policy and keeps no records, and exits when the connection is closed.
  *
  *   relay SOCKET FILE COMMAND */
 #include <fcntl.h>

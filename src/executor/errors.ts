@@ -15,7 +15,7 @@ export function outOfDescriptors(path: string): SallyportError {
 
 const CODES = new Set(["EMFILE", "ENFILE", "ENOMEM"]);
 
-/** Reports whether this process is out of descriptors or memory. The error does not mean that the file is missing. */
+/** Reports whether an error means that this process is out of file descriptors or memory, not that no file exists. */
 export function isFdExhaustion(error: unknown): boolean {
   return CODES.has((error as NodeJS.ErrnoException).code ?? "");
 }

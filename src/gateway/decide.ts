@@ -21,7 +21,7 @@ function atLeast(verdict: Verdict, decision: "ask" | "deny", reasons: Reason[]):
     : { ...verdict, verdict: decision, reasons: [...reasons, ...verdict.reasons] };
 }
 
-/** Raises the verdict of a request that exceeds the configured sandbox to `miss`. */
+/** Raises the verdict to `miss` if the request exceeds the configured sandbox. */
 export function withEscalations(verdict: Verdict, escalations: readonly Escalation[], miss: "ask" | "deny"): Verdict {
   return escalations.length === 0 ? verdict : atLeast(verdict, miss, escalations.map(escalationReason));
 }

@@ -91,10 +91,10 @@ export class SignIns {
     return secret;
   }
 
-  /** Uses a sign-in link, which is possible once. Returns null when it does not exist or has expired. */
+  /** Redeems a sign-in link, which works only once. Returns null when the link does not exist or has expired. */
   takeLink(secret: string): Pick<SignIn, "name" | "role"> | null {
     const hash = hashOf(secret);
-    // Checked without the write lock first, so that guessing does not block other writers.
+    // The link is looked up without the write lock first, so that guesses do not block other writers.
     if (!this.#link.get(hash)) return null;
     const row = this.#takeLink.get(hash, Date.now());
     return (row as unknown as Pick<SignIn, "name" | "role"> | undefined) ?? null;

@@ -24,7 +24,7 @@ import {
   WRITE_MAX,
 } from "./frames.ts";
 
-/** Decodes a reply, and reads the details of its processes, which are given as pids, from /proc. */
+/** Decodes a reply. It contains only the pids of processes, so their details are read from /proc. */
 function inputStateOf(reply: InputReply): InputState {
   const {
     reading,

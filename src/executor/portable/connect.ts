@@ -94,7 +94,7 @@ function startOnce(state: string): Promise<void> {
   return start;
 }
 
-/** Connects to the portable keeper of a state folder. Starts it if it does not run. */
+/** Connects to the portable keeper of a state folder, and starts it if it is not running. */
 async function connect(state: string): Promise<Connection> {
   if (process.platform === "win32") throw unavailable("Windows is not supported; use WSL 2");
   const path = socketPath(state);

@@ -11,7 +11,7 @@ import type { LaunchRequest } from "./request.ts";
 import { type End, Shutdown } from "./shutdown.ts";
 import type { PipePool } from "./stdio.ts";
 
-/** Output within this time causes one notification of watching clients and one write to the timeline. */
+/** Delay before new output is reported to watching clients and added to the timeline, to combine several writes. */
 const GREW_DELAY_MS = 5;
 const RECORD_SIZE = 4096;
 
@@ -59,7 +59,7 @@ export class Session {
     this.folder = server.folder(this.id);
   }
 
-  /** Starts the command. Resolves when it runs or has failed to start. */
+  /** Starts the command. Resolves when it has started or failed to start. */
   async start(): Promise<void> {
     try {
       await this.#claim();

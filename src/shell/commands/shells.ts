@@ -118,7 +118,7 @@ function script(call: Call, run: Runner, path: string | null, file: Call["argv"]
   const made = path === null ? undefined : call.walk.state.written.get(path);
   if (made?.kind === "text")
     run.text(call, { ...file, value: made.text, uncertain: made.uncertain }, { positional: args });
-  if (made) markCommandUnknown(call, file.span, "this command runs a file that the same text writes");
+  if (made) markCommandUnknown(call, file.span, "this command runs a file that is written by the same command line");
   else if (file.value === null || path === null || path.startsWith("/dev/fd/") || path.startsWith("/proc/")) {
     markCommandUnknown(call, file.span, "the script to run is known only at run time");
   }

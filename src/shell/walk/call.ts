@@ -208,7 +208,7 @@ export function emitKeyword(
     found,
   );
   for (const { path } of found.targets)
-    walk.state.written.set(path, { kind: "unknown", why: "a file that the same text writes" });
+    walk.state.written.set(path, { kind: "unknown", why: "a file that is written by the same command line" });
   finishFact(fact);
   walk.commands.push(fact);
 }

@@ -82,13 +82,13 @@ export function runArgv(walk: Walk, run: Run): void {
   for (const { path, append, stdout } of run.redirects?.targets ?? []) {
     walk.state.written.set(
       path,
-      stdout && !append ? call.output : { kind: "unknown", why: "a file that the same text writes" },
+      stdout && !append ? call.output : { kind: "unknown", why: "a file that is written by the same command line" },
     );
     if (stdout) walk.output = NO_CONTENT;
   }
   for (const { path, effect } of fact.targets) {
     if (effect === "write" && !walk.state.written.has(path)) {
-      walk.state.written.set(path, { kind: "unknown", why: "a file that the same text writes" });
+      walk.state.written.set(path, { kind: "unknown", why: "a file that is written by the same command line" });
     }
   }
   finishFact(fact);
@@ -138,7 +138,7 @@ function identify(call: Call, word: Field): void {
     const path = bare ? null : normalise(word.value, call.cwd);
     const file = path === null ? undefined : walk.state.written.get(path);
     if (file) {
-      markCommandUnknown(call, word.span, "this command runs a file that the same text writes");
+      markCommandUnknown(call, word.span, "this command runs a file that is written by the same command line");
       if (file.kind === "text" && path) runText(call, { ...word, value: file.text, uncertain: null }, { label: path });
     }
   }

@@ -32,7 +32,7 @@ export const BashOutputInput = z.strictObject({
     .min(1)
     .max(1000)
     .optional()
-    .describe("Regular expression; only matching lines are returned, the others are marked as read"),
+    .describe("Regular expression; only matching lines are returned, but all are marked as read"),
 });
 
 export const KillShellInput = z.strictObject({ shell_id: shellId });

@@ -10,7 +10,7 @@ import { assertWritten, type Writing, writingRequest } from "../../fixtures/writ
 
 const ROUNDS = Number(process.env.SOAK_ROUNDS ?? 12);
 const COMMANDS = 200;
-/** A session whose gateway was killed before the launch is given up after 10 s. */
+/** How long to wait for sessions whose gateway was killed before the launch. They are abandoned after 10 s. */
 const GIVEN_UP_MS = 60_000;
 
 const fixture = new GatewayFixture();
@@ -22,7 +22,7 @@ function below(limit: number): number {
   return Math.floor(Math.random() * limit);
 }
 
-/** Most commands run when the gateway is killed, some have already exited, some write much output. */
+/** Most commands are still running when the gateway is killed, some have exited, and some write a lot of output. */
 function writings(round: number): Writing[] {
   return Array.from({ length: COMMANDS }, (_, index) => {
     const name = `round-${round}-${index}`;
@@ -43,7 +43,7 @@ function writings(round: number): Writing[] {
   });
 }
 
-/** Returns a random time during the launches, relative to the speed of this machine. */
+/** Waits until `count` commands have begun. A count, unlike a delay, does not depend on the speed of the machine. */
 async function someHaveBegun(round: number, count: number): Promise<void> {
   const begun = () =>
     readdirSync(notes).filter((name) => name.startsWith(`round-${round}-`) && name.endsWith(".began"));
@@ -66,7 +66,7 @@ function check(gateway: Gateway, writing: Writing, ran: Set<string>): void {
   assertWritten(read("stderr", writing.stderr), 2, writing.stderr, writing);
 }
 
-test(`a gateway killed at random moments among ${COMMANDS} commands loses no byte and no exit code (${ROUNDS} rounds)`, async (t) => {
+test(`a gateway killed at a random moment during ${COMMANDS} commands loses no output or exit code (${ROUNDS} rounds)`, async (t) => {
   let recorded = 0;
   let running = 0;
   let neverRan = 0;
@@ -118,5 +118,7 @@ test(`a gateway killed at random moments among ${COMMANDS} commands loses no byt
     "a command ran without a session row",
   );
   assert.equal(gateway.count({ status: "lost" }), 0);
-  t.diagnostic(`${recorded} sessions, ${running} of them running at the kill, ${neverRan} never launched`);
+  t.diagnostic(
+    `${recorded} sessions, ${running} of them running when the gateway was killed, ${neverRan} never launched`,
+  );
 });

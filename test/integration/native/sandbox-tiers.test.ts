@@ -44,7 +44,7 @@ function gaps(abi: number): string[] {
 }
 
 for (const abi of [1, 2, 3, 4, 5, 6]) {
-  const skip = tier.landlock < abi ? `this kernel has Landlock ${tier.landlock}` : false;
+  const skip = tier.landlock < abi ? `this kernel supports Landlock ABI ${tier.landlock}` : false;
   test(`enforces what Landlock ABI ${abi} supports`, { skip }, () => {
     const outside = join(folder, `outside-${abi}`);
     const inside = join(workspace, `inside-${abi}`);
@@ -69,7 +69,7 @@ const LEAST: Record<string, number> = {
   "scope-signals": 6,
 };
 
-test("reports features that an older Landlock does not support", {
+test("reports features that an older Landlock ABI does not support", {
   skip: tier.landlock < 1 ? "this kernel has no Landlock" : false,
 }, () => {
   for (let abi = 1; abi <= tier.landlock; abi++) {
@@ -85,7 +85,7 @@ test("the keeper reports the sandbox features of this machine", () => {
   if (process.getuid?.() === 0 && tier.mounts !== "none") assert.equal(tier.mounts, "root");
 });
 
-test("the keeper reports when namespaces are not available", (t) => {
+test("the keeper reports that namespaces are not available", (t) => {
   const forbidden = spawnSync("unshare", ["--user", keeperBinary(), "probe"], { encoding: "utf8" });
   if (forbidden.status !== 0) return t.skip("needs user namespaces");
   // In a user namespace without mapped users, no other namespace can be created.

@@ -19,7 +19,7 @@ async function echoing(command = ECHO) {
   return session;
 }
 
-/** Returns everything a follower receives until the end. */
+/** Collects the chunks that a follower receives. `all` resolves at the end of the log. */
 function followed(chunks: AsyncIterable<LogChunk>) {
   const got: LogChunk[] = [];
   const all = (async () => {
@@ -63,7 +63,7 @@ test("followers get the output of keys, each byte once and each character comple
   for (const { bytes } of one.got) assert.ok(!Buffer.from(bytes).toString().includes("\ufffd"));
 });
 
-test("keys during a flood of output lose nothing", async () => {
+test("no output is lost when keys are sent during a flood of output", async () => {
   const flood = "seq 1 60000 &";
   const session = await echoing(`stty raw -echo; printf ready; ${flood} exec cat`);
   const follower = followed(session.follow());
@@ -119,7 +119,7 @@ test("searches for a pattern in the output since the last key, even before the k
   const [, found] = await Promise.all([session.write("e"), session.waitFor({ pattern: /e/, timeoutMs: 20_000 })]);
   assert.equal(found.reason, "pattern");
   assert.equal(found.match?.[0], "e");
-  // Earlier output is not searched, because "ready" also contains one of these letters.
+  // Output before the last key is not searched: the letters below occur only there.
   assert.equal((await session.waitFor({ pattern: /[abd]/, timeoutMs: 50 })).reason, "timeout");
   await session.kill({ signal: "SIGKILL" });
   await follower.all;

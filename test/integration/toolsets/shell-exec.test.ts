@@ -12,7 +12,7 @@ async function start(bench: Bench, command: string, more: object = {}): Promise<
 const MODES: Statement[] = [
   {
     at: "Solution",
-    says: "one tool runs commands, one manages sessions",
+    says: "one tool runs commands, and the other manages sessions",
     holds: async (bench) => assert.deepEqual(bench.names(), ["exec", "process"]),
   },
   {
@@ -57,7 +57,7 @@ const MODES: Statement[] = [
   },
   {
     at: "Implementation sketch, timeout",
-    says: "the default is 1800 s, and 0 means none",
+    says: "the default is 1800 s, and 0 means no timeout",
     holds: async (bench) => {
       const deadline = async (more: object) =>
         bench.gateway.session((await exec(bench, "true", more)).session_id).info().timeoutMs;
@@ -171,7 +171,7 @@ const BACKGROUND: Statement[] = [
   },
   {
     at: "Background process management, markBackgrounded",
-    says: "a command running after yieldMs continues in the background, and its exit is reported",
+    says: "a command that is still running after yieldMs continues in the background, and its exit is reported",
     holds: async (bench) => {
       const command = "echo early; while ! test -e go; do sleep 0.02; done; echo late";
       const first = await exec(bench, command, { yieldMs: 100 });
@@ -205,7 +205,7 @@ const BACKGROUND: Statement[] = [
   },
   {
     at: "Pitfalls, Output truncation",
-    says: "aggregated omits the middle beyond 200,000 bytes, tail holds the last 2,000",
+    says: "aggregated omits the middle of output over 200,000 bytes, and tail holds the last 2,000 bytes",
     holds: async (bench) => {
       const { aggregated, tail } = await exec(bench, "seq 100000");
       assert.ok(Buffer.byteLength(aggregated) <= 200_000);

@@ -50,7 +50,7 @@ test("the Anthropic example returns output, blocked commands and unknown tools a
   assert.ok(third?.type === "tool_result" && third.is_error);
 });
 
-test("the OpenAI example uses names without dots and returns an error for invalid JSON arguments", async () => {
+test("the OpenAI example uses tool names without dots and returns an error for invalid JSON arguments", async () => {
   const seen: openai.Request[] = [];
   const text = await openai.converse(gateway, "process", "What is the answer?", async (request) => {
     seen.push(structuredClone(request));

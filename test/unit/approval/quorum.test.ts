@@ -35,7 +35,7 @@ function decisionOf(text: string): ApprovalDecision {
 }
 
 for (const [index, [rule, approvers, decisions, statuses]] of TABLE.entries()) {
-  test(`rule ${rule} of [${approvers}]: ${decisions} makes the request ${statuses}`, () => {
+  test(`rule ${rule} of [${approvers}]: decisions ${decisions} result in ${statuses}`, () => {
     const approvals = fixture.approvals({ quorum: { rule, approvers } });
     const { id } = approvals.request(fixture.asked({ command: `ls /quorum/${index}` }));
     assert.equal(

@@ -81,7 +81,7 @@ test("notices a new program on PATH", () => {
   assert.deepEqual(hints("frobnicat"), ["did_you_mean: Did you mean frobnicate?"]);
 });
 
-test("suggests nothing for unusual names", () => {
+test("accepts names that are not valid program names", () => {
   for (const name of ["", "..", "/", "a/b", "\0", "-rf", "'; DROP TABLE commands", "x".repeat(1 << 20), "__proto__"]) {
     assert.doesNotThrow(() => hints(name), name.slice(0, 20));
   }

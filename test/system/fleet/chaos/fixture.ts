@@ -87,7 +87,7 @@ export class ChaosFixture {
     this.lost.push(worker);
     await worker.kill();
     for (const zygote of zygotesOf(this.stateOf(worker.name))) process.kill(zygote, "SIGKILL");
-    await until("no process of it is left", () => {
+    await until("no process of the worker is left", () => {
       const left = this.processesOf(worker.name);
       for (const pid of left) killed(pid);
       return left.length === 0;

@@ -8,7 +8,7 @@ export const KINDS: { kind: Kind; name: string; title: string }[] = [
   { kind: "all", name: "All", title: "All sessions" },
   { kind: "running", name: "Running", title: "Running, in the foreground or background" },
   { kind: "pending", name: "Pending", title: "Waiting for approval" },
-  { kind: "failed", name: "Failed", title: "Failed, timed out, killed, lost, or a non-zero exit code" },
+  { kind: "failed", name: "Failed", title: "Failed, timed out, killed, lost or exited with a non-zero code" },
   { kind: "blocked", name: "Blocked", title: "Blocked or denied" },
 ];
 
@@ -36,9 +36,7 @@ export function isOfKind(info: SessionInfo, kind: Kind): boolean {
   }
 }
 
-/**
- * Returns a filter for sessions that contain every word, in the command, name, agent, working directory, host or ID.
- */
+/** Returns a filter for sessions with every word of the text in the command, name, agent, folder, host or ID. */
 export function matcher(text: string): (info: SessionInfo) => boolean {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return () => true;
