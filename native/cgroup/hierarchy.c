@@ -68,8 +68,7 @@ static void locate(struct cgroup_location *location, int version, const char *mo
 	location->version = version;
 }
 
-/* Reports whether the cgroup PATH has CONTROLLER. Some machines mount version 2 without controllers next to version 1.
- * */
+/* Reports whether the cgroup PATH has CONTROLLER. Some machines mount version 1, and version 2 without controllers. */
 static bool has_controller(const char *path, const char *controller)
 {
 	char text[512];
@@ -208,8 +207,8 @@ static bool create_base(const char *path, const struct wanted *wanted, char base
 	return enable_controllers_at(base, wanted);
 }
 
-/* Creates the base directory as close to the cgroup of this process as possible, so that limits set on it also apply to
- * its commands. */
+/* Creates the base directory as close to the cgroup of this process as possible, so that limits on that cgroup also
+ * apply to the commands. */
 static bool v2_base(const struct cgroup_location *location, const struct wanted *wanted, char base[CGROUP_PATH])
 {
 	char path[CGROUP_PATH];

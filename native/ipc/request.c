@@ -87,7 +87,7 @@ struct list {
 static const char *parse_string(const char **slot, const char *bytes, size_t length)
 {
 	if (!is_string(bytes, length))
-		return "a string field is not a single string";
+		return "a string field does not have exactly one NUL, at its end";
 	*slot = bytes;
 	return NULL;
 }

@@ -243,7 +243,7 @@ void child_prepare(const struct launch_context *context)
 
 void child_exec(const struct launch_context *context)
 {
-	/* Up to here the child shared the descriptor table of the keeper, including those opened in the meantime. */
+	/* Until here, the child shared the keeper's descriptors, including those that were opened in the meantime. */
 	if (unshare(CLONE_FILES) < 0)
 		child_fail("descriptors");
 	apply_request(context);

@@ -58,8 +58,8 @@ int landlock_restrict(int ruleset);
  * errno. */
 int landlock_rules_build(const struct sandbox_spec *spec, int abi, struct path_fingerprints *fingerprints);
 
-/* Add rules for paths that exist only in the namespaces of the command: FD is a directory to read, or its /dev/pts.
- * They return 0, or -1 with errno. Async-signal-safe. */
+/* Both functions add a rule for a path that exists only in the namespaces of the command. FD is a directory to read, or
+ * the command's /dev/pts. They return 0, or -1 with errno. Async-signal-safe. */
 int landlock_rules_add_read(int ruleset, int abi, int fd);
 int landlock_rules_add_devpts(int ruleset, int abi, int fd);
 

@@ -130,8 +130,8 @@ static int grant_write(struct rule_builder *builder, int fd, uint64_t extra_acce
 		fd, landlock_add_path(builder->ruleset, builder->abi, fd, write_access(status.st_mode) | extra_access));
 }
 
-/* Grants write access to PATH without following links. The path was resolved earlier, so a link has been put there
- * since (invariant 2). */
+/* Grants write access to PATH without following links. The path was resolved earlier, so any link was created after
+ * that (invariant 2). */
 static int grant_writable(struct rule_builder *builder, const char *path)
 {
 	if (path_fingerprints_add(builder->fingerprints, path, FINGERPRINT_IDENTITY) < 0)

@@ -56,7 +56,7 @@ static const char *parse_paths(struct string_list *slot, const char *bytes, size
 static const char *parse_path(const char **slot, const char *bytes, size_t length)
 {
 	if (length == 0 || memchr(bytes, '\0', length) != bytes + length - 1)
-		return "a string field is not a single string";
+		return "a string field does not have exactly one NUL, at its end";
 	if (!is_plain_path(bytes))
 		return "a sandbox path is not absolute and normalized";
 	*slot = bytes;

@@ -121,7 +121,7 @@ static void handle_resize(struct session *session, struct channel *channel, cons
 	capture_pump(&session->capture, 0, session->dirfd);
 	uint16_t columns = (uint16_t)read_le(frame->payload, 2), rows = (uint16_t)read_le(frame->payload + 2, 2);
 	if (!terminal_resize(&session->terminal, columns, rows, session->capture.streams[0].size)) {
-		reply_error(channel, session->terminal.master < 0 ? "no terminal" : "no such size");
+		reply_error(channel, session->terminal.master < 0 ? "no terminal" : "invalid size");
 		return;
 	}
 	cursor_resize(&session->capture.responder.cursor, columns, rows);

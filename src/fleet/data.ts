@@ -252,7 +252,7 @@ export class FleetData implements SessionData {
 
 const MAX_SNAPSHOTS = 10_000;
 
-/** Replaces errors of the servers, which name no next step (invariant 8). */
+/** Replaces errors of the servers, which do not say what to do next (invariant 8). */
 function asFleetError(error: Error): never {
   throw error instanceof SallyportError
     ? error

@@ -39,7 +39,10 @@ export function fleetUnreachable(servers: string[], why: string): ErrorText {
   return [
     `The fleet's NATS servers could not be reached at ${servers.join(", ")} (${why}).`,
     [
-      { action: "check_server", hint: "Check that nats-server runs there and that no firewall blocks the connection." },
+      {
+        action: "check_server",
+        hint: "Check that nats-server is running there and that no firewall blocks the connection.",
+      },
       {
         action: "check_tls",
         hint: "For a server with TLS, use `tls://` or a `tls` section, and set `ca` to its certificate authority.",

@@ -13,7 +13,7 @@ import type { ResendStore } from "./resend-store.ts";
 import type { Place } from "./subjects.ts";
 import { type JobMessage, MAX_ATTEMPTS, type RegistryEntry, SessionEvent, type WorkerInfo } from "./wire.ts";
 
-/** Time after which an unclaimed session is checked for whether any worker could run it. */
+/** Time after which the gateway checks whether any worker can run an unclaimed session. */
 const NO_WORKER_CHECK_MS = 3000;
 /** Interval at which the registry is polled: events can be lost with a server. */
 const REGISTRY_POLL_MS = 30_000;

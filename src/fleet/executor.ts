@@ -118,7 +118,7 @@ export class FleetExecutor implements Executor {
       ).refreshSnapshot();
     } else if (current && current.entry.state !== "open") {
       const execution = new FleetExecution(client, this.#resendStore, sessionRef(session), null, this.#claimTimeoutMs);
-      // A background session counts as ended only after its exit was published, which may take long.
+      // A background session counts as ended only after its exit was published, which may take a while.
       const timer = setTimeout(() => execution.release(), LEARN_TIMEOUT_MS);
       await execution.applyEntry(current);
       const ending = await execution.exited;

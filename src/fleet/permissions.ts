@@ -20,7 +20,11 @@ import {
 } from "./subjects.ts";
 
 export type FleetMember =
-  | { kind: "gateway"; name: string /** The only agent that it serves. Default: all. */; agent?: string | undefined }
+  | {
+      kind: "gateway";
+      name: string /** The only agent that the gateway serves. Default: all. */;
+      agent?: string | undefined;
+    }
   | { kind: "worker"; name: string; labels: readonly [name: string, value: string][] };
 
 export interface Permissions {

@@ -58,7 +58,8 @@ const HOST_LOST_WITHIN_MS = 15_000;
 
 /**
  * A session that another gateway started. Requests are sent to the worker that runs it. This gateway neither records
- * its end nor sends a callback: the gateway that started it does that exactly once, and marks it as lost with its host.
+ * its end nor sends a callback: the gateway that started it does both exactly once, and marks it as lost if its host is
+ * lost.
  */
 export class RemoteExecution extends RemoteControl implements Execution {
   readonly id: string;

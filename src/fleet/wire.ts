@@ -62,7 +62,8 @@ export const JobMessage = AnyJobMessage.refine(
 export type JobMessage = z.infer<typeof JobMessage>;
 
 /**
- * Returns the part of a job that its approval is bound to: all that determines what runs and for whom (invariant 2).
+ * Returns the part of a job that its approval is bound to: everything that determines what runs and for whom
+ * (invariant 2).
  */
 export function approvedRequest({ id, agent, workspace, background, request }: JobMessage): ApprovedRequest {
   return { session: id, agent, request: { workspace: workspace.name, background, ...request } };

@@ -47,7 +47,7 @@ export interface JobContext {
  * parse   validates the message; only the agent in its subject is trusted, because the servers enforce it
  * claim   creates the registry entry: only the worker that creates it runs the command
  * submit  plans the request on this machine's own gateway while the registry responds, then sandboxes and launches it
- * ack     removes the message from the queue; after an earlier crash it is delivered to another worker
+ * ack     removes the message from the queue; if the worker crashes before that, another worker receives the message
  */
 export async function acceptJob(context: JobContext, message: Msg): Promise<void> {
   const job = parseJob(context, message);
@@ -108,7 +108,7 @@ async function releaseClaim(
   throw error;
 }
 
-/** Acknowledges the message with a short delay, so that a short command sends the ack and its end together. */
+/** Acknowledges the message with a short delay, so that the ack and the end of a short command are sent together. */
 function ackAfterLaunch(message: Msg, execution: Execution | null): void {
   let acked = false;
   const ackOnce = () => {

@@ -24,7 +24,7 @@ export const Claim = z.object({
 });
 export type Claim = z.infer<typeof Claim>;
 
-/** Size of a test write: more than one claim takes. */
+/** Size of a test write, which is larger than a claim. */
 const PROBE_BYTES = 4096;
 
 const Line = z.union([z.object({ took: Claim }), z.object({ done: z.string() })]);

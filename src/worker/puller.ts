@@ -65,7 +65,7 @@ export class Puller {
       return;
     }
     if (status === 100) return;
-    // The pull request has expired before it delivered all messages.
+    // The pull request expired before it delivered all messages.
     const left = Number(message.headers?.get("Nats-Pending-Messages") || this.#requested);
     this.#requested = Math.max(0, this.#requested - left);
     this.pull();

@@ -122,7 +122,7 @@ export class Client {
         if (payload.length !== 4) return rejected("malformed");
         const size = { columns: payload.readUInt16LE(0), rows: payload.readUInt16LE(2) };
         const ok = running.terminal?.resize(size, session.bytes[0] ?? 0);
-        return ok ? { ok } : rejected(running.terminal ? "no such size" : "no terminal");
+        return ok ? { ok } : rejected(running.terminal ? "invalid size" : "no terminal");
       }
       case TYPE.inputState:
         if (!running.terminal) return rejected("no terminal");
