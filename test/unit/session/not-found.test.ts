@@ -29,7 +29,7 @@ function hints(program: string, { cwd, path }: Partial<typeof place> = {}): stri
     const { errno } = constants;
     const { recovery } = launchError({ step: "execve", errno: errno.ENOENT }, program, cwd ?? place.cwd);
     return recovery
-      .filter(({ action, hint }) => action !== "use_full_path" && !/^Check (that it is installed|the path)/.test(hint))
+      .filter(({ action, hint }) => action !== "use_full_path" && !/^(Run `command -v|Check the path)/.test(hint))
       .map(({ action, hint }) => `${action}: ${hint}`);
   } finally {
     process.env.PATH = PATH;
