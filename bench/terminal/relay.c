@@ -38,13 +38,13 @@ static pid_t start(const char *command, int slave)
 static int await_caller(const char *path)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int door = socket(AF_UNIX, SOCK_STREAM, 0);
+	int listener = socket(AF_UNIX, SOCK_STREAM, 0);
 	snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
-	if (door < 0 || bind(door, (struct sockaddr *)&address, sizeof address) < 0 || listen(door, 1) < 0)
+	if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof address) < 0 || listen(listener, 1) < 0)
 		return -1;
 	if (write(1, "ready\n", 6) != 6)
 		return -1;
-	return accept(door, NULL, NULL);
+	return accept(listener, NULL, NULL);
 }
 
 static void relay(int caller, int master, int file)

@@ -63,7 +63,10 @@ export function fleetNotReady(servers: string | readonly string[], why: string):
         action: "set_up",
         hint: "If a permission is missing, run `sallyport fleet setup` once with an operator's credentials.",
       },
-      { action: "try_again", hint: "Then start the worker again. Commands that run here keep running." },
+      {
+        action: "try_again",
+        hint: "Then start the worker again. Commands that are already running on this machine continue.",
+      },
     ],
   ];
 }
@@ -270,7 +273,7 @@ export function unresponsiveHosts(hosts: string[]): string {
 
 export function outdatedHosts(hosts: string[]): string {
   const are = hosts.length === 1 ? "is" : "are";
-  return `${workersOn(hosts)} ${are} too old to list the sessions of other gateways. Upgrade to see them.`;
+  return `${workersOn(hosts)} ${are} too old to list the sessions of other gateways. Upgrade Sallyport there.`;
 }
 
 export function listingTruncated(shown: number): string {

@@ -1,5 +1,5 @@
 /* Mutates valid requests in many ways and parses them. Built with the sanitizers.
- * usage: fuzz-request SEED SECONDS [CORPUS]: a file of requests in hex, one a line, which are tried first */
+ * usage: fuzz-request SEED SECONDS [CORPUS]: a file of requests in hex, one per line, which are tried first */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,11 +2,12 @@
  * sanitizers by terminal-fuzz.test.ts, or as a libFuzzer target with -DLIBFUZZER.
  *
  * usage: fuzz-terminal SEED COUNT SECONDS CORPUS
- *   runs the corpus, then COUNT generated inputs, then more until SECONDS have passed; prints how many inputs and answers
- *   there were. A failure prints the input as a line for the corpus.
+ *   runs the corpus, then COUNT generated inputs, then more until SECONDS have passed; prints the number of inputs and
+ *   answers. On failure it prints the input as a line for the corpus.
  *
- * An input is the size of the window (u16 columns, u16 rows), then output of a command. RESIZE within the output, followed
- * by a size, resizes the window there. A corpus line is `COLUMNSxROWS TEXT`, with \e, \n, \\, \xNN and \{COLUMNSxROWS}. */
+ * An input is the size of the window (u16 columns, u16 rows) and the output of a command. RESIZE in the output,
+ * followed by a size, resizes the window at that point. A corpus line is `COLUMNSxROWS TEXT`, with \e, \n, \\, \xNN and
+ * \{COLUMNSxROWS}. */
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,7 +21,7 @@
 
 #define INPUT_MAX 4096u
 #define FLOOD (256u << 10)    /* as much as the keeper reads at once */
-#define FLOOD_SECONDS 3.0     /* with the sanitizers; it takes 0.1 s */
+#define FLOOD_SECONDS 3.0     /* limit with the sanitizers; usually 0.1 s */
 #define RESIZE "\xff\xfe"     /* never part of valid UTF-8 */
 #define RESIZE_LENGTH 6u      /* RESIZE and two u16 */
 #define RUNS 3                /* in one piece, byte by byte, in pieces of random length */
@@ -44,7 +45,7 @@ static unsigned u16(const uint8_t *bytes)
 	return bytes[0] | (unsigned)bytes[1] << 8;
 }
 
-/* A window has at least one column and one row: the keeper refuses others. */
+/* Returns a window dimension of at least 1, because the keeper rejects 0. */
 static unsigned side(const uint8_t *bytes)
 {
 	unsigned value = u16(bytes);
@@ -99,8 +100,8 @@ static const char *string_end(const char *at, const char *end)
 	return end - at >= 2 && at[0] == '\033' && at[1] == '\\' ? at + 2 : NULL;
 }
 
-/* The end of one complete answer, or null. Answers are typed into the program's standard input, which may be a shell: none
- * may contain a line end, or text of the program's own choice. */
+/* Returns the end of one complete answer, or NULL. Answers are typed into the stdin of the program, which may be a
+ * shell, so they must not contain line ends or text that the program chose. */
 static const char *one_answer(const char *at, const char *end)
 {
 	static const char digits[] = "0123456789";
@@ -178,7 +179,7 @@ static void feed(struct terminal_responder *responder, int run, const uint8_t *b
 	}
 }
 
-/* The output up to the next resize. */
+/* Returns the length of the output up to the next resize. */
 static size_t segment(const uint8_t *bytes, size_t length)
 {
 	for (size_t at = 0; at + RESIZE_LENGTH <= length; at++)
@@ -232,7 +233,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 
 #else
 
-/* A command writes the same output over and over. The keeper must get through one read in time: it enforces deadlines and
+/* Feeds the same output repeatedly. The keeper must process a full read quickly, because it enforces deadlines and
  * serves gateways in the same loop. */
 static void run_flood(void)
 {
@@ -428,7 +429,7 @@ static void mutate(void)
 			memmove(input + at, input + at + 1, input_length - at - 1);
 			input_length--;
 			break;
-		case 4: /* a part of it once more */
+		case 4: /* repeat a part of the input */
 			length = below((unsigned)input_length - at);
 			put(input + at, length);
 			break;
@@ -437,7 +438,7 @@ static void mutate(void)
 	}
 }
 
-/* Turns a line of the corpus into an input. */
+/* Parses a line of the corpus into an input. */
 static bool parse(const char *line)
 {
 	unsigned columns, rows, byte;

@@ -16,7 +16,7 @@
 #include "ipc/listener.h"
 #include "process/keeper.h"
 
-#define KEEPERS 2000 /* enough that the last slot is on another page than the head of the pool */
+#define KEEPERS 2000 /* enough slots to place the last one on a different page from the head of the pool */
 
 __attribute__((noreturn)) static void fail(const char *what)
 {
@@ -69,7 +69,7 @@ int main(int argc, char **argv)
 		keeper_main(pool, slot, listener, folder, wake[1], harness, &no_cgroups);
 	}
 	slot->pid = pid;
-	/* It sends its greeting after it has marked itself as busy. */
+	/* The keeper sends its greeting after it has marked itself as busy. */
 	ssize_t length = recv(connect_to(argv[1]), hello, sizeof hello, 0);
 	unsigned during = keeper_pool_count(pool, KEEPER_IDLE);
 	kill(pid, SIGKILL);
