@@ -23,7 +23,7 @@ const SUITES: Record<string, () => Promise<{ run(options: { quick: boolean }): P
   mcp: () => import("./mcp/run.ts"),
   console: () => import("./console/run.ts"),
   fleet: () => import("./fleet/run.ts"),
-  behaviour: () => import("./behaviour/run.ts"),
+  behavior: () => import("./behavior/run.ts"),
   curves: () => import("./curves/run.ts"),
 };
 

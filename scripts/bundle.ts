@@ -139,7 +139,7 @@ function writeScripts(folder: string): void {
   for (const [file, code] of Object.entries(written)) writeFileSync(join(folder, file), code);
 }
 
-function licences(): string {
+function licenses(): string {
   const texts = BUNDLED.map((name) => {
     const folder = join(ROOT, "node_modules", name);
     const file = readdirSync(folder).find((entry) => /^LICEN[CS]E(?:\.md)?$/.test(entry));
@@ -178,7 +178,7 @@ async function bundle(folder: string): Promise<void> {
     },
   });
   writeScripts(folder);
-  writeFileSync(join(folder, "LICENSES.txt"), licences());
+  writeFileSync(join(folder, "LICENSES.txt"), licenses());
 }
 
 await bundle(resolve(process.argv[2] ?? join(ROOT, "dist/cli")));

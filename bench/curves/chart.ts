@@ -21,7 +21,7 @@ const LEFT = 64;
 const RIGHT = 150;
 const TOP = 40;
 const BOTTOM = 48;
-const COLOURS = ["#2f7ed8", "#d9822b", "#6aa84f", "#a64d79"];
+const COLORS = ["#2f7ed8", "#d9822b", "#6aa84f", "#a64d79"];
 const INK = "#7a7a7a";
 
 export function drawLines({ title, x, y, lines }: Chart): string {
@@ -32,17 +32,17 @@ export function drawLines({ title, x, y, lines }: Chart): string {
   const row = (value: number) => HEIGHT - BOTTOM - ((HEIGHT - TOP - BOTTOM) * value) / top;
   const names = apart(lines.map(({ points: own }) => row(own.at(-1)?.[1] ?? 0) + 4));
   const drawn = lines.flatMap(({ name, points: own }, index) => {
-    const colour = COLOURS[index % COLOURS.length];
+    const color = COLORS[index % COLORS.length];
     const path = own
       .map(([at, value], n) => `${n === 0 ? "M" : "L"}${round(column(at))} ${round(row(value))}`)
       .join(" ");
     const [lastX = 0] = own.at(-1) ?? [];
     return [
-      `<path d="${path}" fill="none" stroke="${colour}" stroke-width="2"/>`,
+      `<path d="${path}" fill="none" stroke="${color}" stroke-width="2"/>`,
       ...own.map(
-        ([at, value]) => `<circle cx="${round(column(at))}" cy="${round(row(value))}" r="3" fill="${colour}"/>`,
+        ([at, value]) => `<circle cx="${round(column(at))}" cy="${round(row(value))}" r="3" fill="${color}"/>`,
       ),
-      label(column(lastX) + 8, names[index] ?? 0, name, "start", colour),
+      label(column(lastX) + 8, names[index] ?? 0, name, "start", color),
     ];
   });
   const ticks = [0, 0.25, 0.5, 0.75, 1].flatMap((share) => [
@@ -72,7 +72,7 @@ export function drawBars({ title, unit, bars }: Bars): string {
     const width = round(((WIDTH - names - 90) * value) / top);
     return [
       label(names - 8, y + 14, name, "end"),
-      `<rect x="${names}" y="${y}" width="${width}" height="20" fill="${ours ? COLOURS[0] : COLOURS[1]}"/>`,
+      `<rect x="${names}" y="${y}" width="${width}" height="20" fill="${ours ? COLORS[0] : COLORS[1]}"/>`,
       label(names + width + 6, y + 14, `${figure(value)} ${unit}`, "start"),
     ];
   });

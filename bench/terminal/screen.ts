@@ -66,7 +66,7 @@ export async function rebuild(rounds: number): Promise<BenchResult[]> {
 }
 
 const LOGS: Record<string, (n: number) => string> = {
-  "coloured lines": (n) =>
+  "colored lines": (n) =>
     `\x1b[32m${n}\x1b[0m compiling \x1b[1msrc/file-${n}.c\x1b[0m with all the options there are\r\n`,
   repaints: (n) => `\x1b[${1 + (n % 30)};${1 + ((n * 7) % 90)}H\x1b[38;5;${n % 256}mcell ${n}\x1b[K`,
 };

@@ -8,7 +8,7 @@
 bool path_is_beneath(const char *root, const char *path);
 
 /* Opens PATH, which must be beneath ROOT, without following symbolic links. Both paths were resolved earlier, so any
- * link was created after that. Rejecting it ensures that the directory that was analysed is the one that is used
+ * link was created after that. Rejecting it ensures that the directory that was analyzed is the one that is used
  * (invariant 2). Async-signal-safe. Returns a descriptor, or -1 with errno; see open_beneath_escaped. */
 int open_beneath(const char *root, const char *path, int flags, mode_t mode);
 

@@ -34,7 +34,7 @@ static void report_status(struct terminal_responder *responder, unsigned what)
 		reply(responder, ESC "[0n");
 	else if (what == 6)
 		reply(responder, ESC "[%s%u;%uR", mark, cursor->row + 1, cursor->column + 1);
-	else if (what == 996 && *mark) /* colour scheme: dark, like the colours below */
+	else if (what == 996 && *mark) /* color scheme: dark, like the colors below */
 		reply(responder, ESC "[?997;1n");
 }
 
@@ -111,8 +111,8 @@ static void end_sequence(struct terminal_responder *responder, char final)
 	}
 }
 
-/* Returns a colour of the xterm palette: 16 named colours, a 6x6x6 cube, and a grey scale. */
-static unsigned colour(unsigned index)
+/* Returns a color of the xterm palette: 16 named colors, a 6x6x6 cube, and a gray scale. */
+static unsigned color(unsigned index)
 {
 	static const unsigned named[16] = {0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd,
 					   0x00cdcd, 0xe5e5e5, 0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00,
@@ -127,7 +127,7 @@ static unsigned colour(unsigned index)
 	return (8 + (index - 232) * 10) * 0x010101;
 }
 
-static void reply_colour(struct terminal_responder *responder, const char *what, unsigned rgb, const char *end)
+static void reply_color(struct terminal_responder *responder, const char *what, unsigned rgb, const char *end)
 {
 	unsigned red = rgb >> 16 & 255, green = rgb >> 8 & 255, blue = rgb & 255;
 	reply(responder, ESC "]%s;rgb:%02x%02x/%02x%02x/%02x%02x%s", what, red, red, green, green, blue, blue, end);
@@ -149,12 +149,12 @@ static void end_string(struct terminal_responder *responder, const char *end)
 		unsigned index;
 		int used = 0;
 		if (strcmp(text, "10;?") == 0 || strcmp(text, "12;?") == 0)
-			reply_colour(responder, text[1] == '0' ? "10" : "12", 0xe5e5e5, end);
+			reply_color(responder, text[1] == '0' ? "10" : "12", 0xe5e5e5, end);
 		else if (strcmp(text, "11;?") == 0)
-			reply_colour(responder, "11", 0x000000, end);
+			reply_color(responder, "11", 0x000000, end);
 		else if (sscanf(text, "4;%3u;?%n", &index, &used) == 1 && used > 0 && !text[used] && index < 256) {
 			snprintf(what, sizeof what, "4;%u", index);
-			reply_colour(responder, what, colour(index), end);
+			reply_color(responder, what, color(index), end);
 		}
 	}
 }

@@ -11,7 +11,7 @@
 #define RESPONDER_MAX_STRING 96u  /* longer than any query that is answered */
 #define RESPONDER_MAX_REPLY 4096u /* size of the reply buffer; queries whose reply does not fit are ignored */
 
-/* Replies to terminal queries. Programs query their terminal for its type, cursor position and colours, and may wait
+/* Replies to terminal queries. Programs query their terminal for its type, cursor position and colors, and may wait
  * forever for the reply. A session may run without any client, so the keeper replies like a plain xterm. */
 struct terminal_responder {
 	int state;

@@ -47,7 +47,7 @@ static uint64_t read_le(const char *bytes, size_t length)
 }
 
 /* Reports whether the field has exactly one NUL, at its end. With an embedded NUL the command would differ from the one
- * that was analysed (invariant 2). */
+ * that was analyzed (invariant 2). */
 static bool is_string(const char *bytes, size_t length)
 {
 	return length > 0 && memchr(bytes, '\0', length) == bytes + length - 1;

@@ -21,7 +21,7 @@ unsigned process_tree_count(void);
 /* Returns the number of processes and threads of all descendants. Stops counting shortly after ENOUGH. */
 uint64_t process_tree_tasks(uint64_t enough);
 
-/* Sends SIGNAL to every descendant through a pidfd, so that a reused pid is never signalled. */
+/* Sends SIGNAL to every descendant through a pidfd, so that a reused pid is never signaled. */
 unsigned process_tree_signal(int signal);
 
 /* Fills TIDS with at most ROOM thread ids of PID. Returns their number. */

@@ -94,7 +94,7 @@ const char *sandbox_spec_parse_field(struct sandbox_spec *spec, unsigned tag, co
 	const unsigned char *raw = (const unsigned char *)bytes;
 	bool *seen = &spec->seen[tag - SPEC_TAG_FIRST];
 	if (*seen)
-		return "duplicate sandbox field"; /* it would be ambiguous which one was analysed */
+		return "duplicate sandbox field"; /* it would be ambiguous which one was analyzed */
 	*seen = true;
 	switch (tag) {
 	case TAG_SANDBOX: return parse_flags(spec, raw, length);

@@ -10,7 +10,7 @@ enum unsupported_feature {
 	UNSUPPORTED_TRUNCATE,       /* ABI < 3: files outside the writable paths can be truncated */
 	UNSUPPORTED_IOCTL_DEV,      /* ABI < 5: ioctls on devices are allowed */
 	UNSUPPORTED_SCOPE_ABSTRACT, /* ABI < 6: abstract Unix sockets of other processes are reachable */
-	UNSUPPORTED_SCOPE_SIGNALS,  /* ABI < 6: processes of the same user can be signalled */
+	UNSUPPORTED_SCOPE_SIGNALS,  /* ABI < 6: processes of the same user can be signaled */
 	UNSUPPORTED_PORTS,          /* ABI < 4: TCP is not restricted to the listed ports */
 	UNSUPPORTED_UDP,            /* port 53 is listed, and UDP is not restricted to it */
 	UNSUPPORTED_MOUNTS,         /* no mount namespace: paths in writable directories cannot be masked */

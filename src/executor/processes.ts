@@ -172,7 +172,7 @@ export class ProcessTree {
 
   signal(signal: number): void {
     const members = this.members();
-    // The group is signalled in one call, so that no member can fork in between.
+    // The group is signaled in one call, so that no member can fork in between.
     const hasGroup = members.some(({ group }) => group === this.#root.pid);
     if (hasGroup) sendSignal(-this.#root.pid, signal);
     for (const { pid, group, born } of members) {

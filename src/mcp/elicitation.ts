@@ -126,7 +126,7 @@ function elicitBetweenCalls(ctx: ServerContext, who: string, stop: () => void): 
   };
 }
 
-/** Converts the response to a form. Declining it denies; cancelling it leaves the request pending. */
+/** Converts the response to a form. Declining it denies; canceling it leaves the request pending. */
 function decisionOf(action: string, content: unknown, who: string): HostDecision | null {
   if (action === "decline") return { decision: "deny", who };
   if (action !== "accept") return null;

@@ -3,7 +3,7 @@ import { commandLine } from "../text/command-line.ts";
 import { counted, formatDuration, formatSize } from "../text/format.ts";
 import type { Pair } from "../text/table.ts";
 
-/** Returns a session's details as labelled values, in display order. */
+/** Returns a session's details as labeled values, in display order. */
 export function sessionDetails(info: SessionInfo): Pair[] {
   const pairs: (Pair | null)[] = [
     ["id", info.id],

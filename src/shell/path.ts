@@ -4,7 +4,7 @@
  * Returns the absolute path without `//`, `.`, `..` or a trailing slash. Null when it is relative and `cwd` is not
  * known.
  */
-export function normalise(path: string, cwd: string | null): string | null {
+export function normalize(path: string, cwd: string | null): string | null {
   if (path === "") return null;
   const absolute = path.startsWith("/") ? path : cwd === null ? null : `${cwd}/${path}`;
   if (absolute === null) return null;

@@ -15,7 +15,7 @@ export function App() {
   return (
     <Switch>
       <Match when={me() === undefined}>
-        <p class="centre muted" role="status">
+        <p class="center muted" role="status">
           Loading…
         </p>
       </Match>

@@ -126,7 +126,7 @@ export function Layout() {
         <Foot />
       </nav>
       <main id="main" tabIndex={-1}>
-        <Suspense fallback={<p class="centre muted">Loading…</p>}>
+        <Suspense fallback={<p class="center muted">Loading…</p>}>
           <Dynamic component={body()} />
         </Suspense>
       </main>

@@ -17,7 +17,7 @@ systemDark.addEventListener("change", ({ matches }) => setSystemIsDark(matches))
 
 export { theme };
 
-/** Reports whether the page is dark. Charts need it: colours on a canvas do not follow the theme. */
+/** Reports whether the page is dark. Charts need it: colors on a canvas do not follow the theme. */
 export const isDark = (): boolean => (theme() === "system" ? systemIsDark() : theme() === "dark");
 
 export function applyTheme(): void {

@@ -46,7 +46,7 @@ export const terminalOperations: readonly Operation[] = [
     summary: "Get the terminal screen of a session",
     roles: READERS_AND_AGENT,
     query: z.strictObject({
-      attributes: flag().optional().describe("Include colours and text styles"),
+      attributes: flag().optional().describe("Include colors and text styles"),
       scrollback: flag().optional().describe("Include lines that scrolled off the screen"),
     }),
     response: Screen,

@@ -189,10 +189,10 @@ export const services: Rule = {
   ],
 };
 
-const SIGNALLERS = nameSet("kill pkill killall killall5 skill snice");
+const SIGNALERS = nameSet("kill pkill killall killall5 skill snice");
 
 function killsOthers(fact: CommandFact): boolean {
-  if (!isNamed(fact, SIGNALLERS)) return false;
+  if (!isNamed(fact, SIGNALERS)) return false;
   const given = argumentValues(fact);
   const name = names(fact)[0] ?? "";
   if (name === "killall5") return true;

@@ -1,16 +1,16 @@
 import { EscapeScanner } from "../../text/terminal/escape.ts";
 
-/** The maximum number of colour sequences that are kept. */
+/** The maximum number of color sequences that are kept. */
 const MOST_KEPT = 32;
-/** The maximum length of a colour sequence's parameters. Longer sequences are ignored. */
+/** The maximum length of a color sequence's parameters. Longer sequences are ignored. */
 const LONGEST = 64;
 
 const ZERO = 0x30;
 const SEMICOLON = 0x3b;
 
-/** The current colours and styles, as the sequences that set them since the last reset. */
-class ActiveColours {
-  // A ring buffer, because colour sequences are the most frequent ones, and only the last ones matter.
+/** The current colors and styles, as the sequences that set them since the last reset. */
+class ActiveColors {
+  // A ring buffer, because color sequences are the most frequent ones, and only the last ones matter.
   #bytes = Buffer.alloc(MOST_KEPT * LONGEST);
   #lengths = new Uint8Array(MOST_KEPT);
   #count = 0;
@@ -47,7 +47,7 @@ class ActiveColours {
 const FEED = 0x0a;
 const SHIFT_OUT = 0x0e;
 const SHIFT_IN = 0x0f;
-const COLOUR = 0x6d;
+const COLOR = 0x6d;
 
 /** The maximum length of a sequence that is interpreted. */
 const LONGEST_SEQUENCE = 64;
@@ -82,11 +82,11 @@ export class ModeTracker {
   #margins = "";
   #charsets = new Map<string, string>();
   #shifted = "";
-  #colours = new ActiveColours();
+  #colors = new ActiveColors();
   #title: string | null = null;
   #wasReset = false;
   #last = 0;
-  #saved = new Map<boolean, { colours: string[]; charsets: Map<string, string>; shifted: string }>();
+  #saved = new Map<boolean, { colors: string[]; charsets: Map<string, string>; shifted: string }>();
 
   /** The number of line feeds so far. */
   lineFeeds = 0;
@@ -143,7 +143,7 @@ export class ModeTracker {
   #control(bytes: Uint8Array, from: number, to: number, code: number): void {
     if (to - from >= LONGEST_SEQUENCE) return;
     const minded = HANDLED[code];
-    if (code === COLOUR) this.#colours.push(bytes, from, to);
+    if (code === COLOR) this.#colors.push(bytes, from, to);
     if (minded === 2) this.cursorMoves++;
     if (minded !== 1) return;
     const parameters = Buffer.from(bytes.subarray(from, to)).toString("latin1");
@@ -180,10 +180,10 @@ export class ModeTracker {
     if (this.#modes.size > MOST_MODES) this.#modes.delete(this.#modes.keys().next().value as string);
   }
 
-  /** Saves colours and character sets, which are part of a saved cursor. Each screen has its own. */
+  /** Saves colors and character sets, which are part of a saved cursor. Each screen has its own. */
   #saveStyle(): void {
     this.#saved.set(this.#isAlternate, {
-      colours: this.colours(),
+      colors: this.colors(),
       charsets: new Map(this.#charsets),
       shifted: this.#shifted,
     });
@@ -191,9 +191,9 @@ export class ModeTracker {
 
   #restoreStyle(): void {
     const saved = this.#saved.get(this.#isAlternate);
-    this.#colours.reset();
-    for (const sequence of saved?.colours ?? []) {
-      this.#colours.push(Buffer.from(sequence, "latin1"), "\x1b[".length, sequence.length - 1);
+    this.#colors.reset();
+    for (const sequence of saved?.colors ?? []) {
+      this.#colors.push(Buffer.from(sequence, "latin1"), "\x1b[".length, sequence.length - 1);
     }
     this.#charsets = new Map(saved?.charsets);
     this.#shifted = saved?.shifted ?? "";
@@ -211,7 +211,7 @@ export class ModeTracker {
     this.#margins = "";
     this.#charsets.clear();
     this.#shifted = "";
-    this.#colours.reset();
+    this.#colors.reset();
   }
 
   #reset(): void {
@@ -219,15 +219,15 @@ export class ModeTracker {
     this.#margins = "";
     this.#charsets.clear();
     this.#shifted = "";
-    this.#colours.reset();
+    this.#colors.reset();
     this.#title = null;
     this.#saved.clear();
     this.#wasReset = true;
   }
 
-  /** Returns the colour sequences since the last reset. */
-  colours(): string[] {
-    return this.#colours.sequences();
+  /** Returns the color sequences since the last reset. */
+  colors(): string[] {
+    return this.#colors.sequences();
   }
 
   /** Returns output that puts a new terminal into the modes that this output has set. It moves the cursor. */
@@ -241,7 +241,7 @@ export class ModeTracker {
       this.#margins === "" ? "" : `\x1b[${this.#margins}r`,
       this.charsets(),
       "\x1b[m",
-      ...this.colours(),
+      ...this.colors(),
       this.title(),
     ];
     return Buffer.from(parts.join(""), "latin1");

@@ -71,8 +71,8 @@ type Look = Omit<ScreenRun, "start" | "length" | "text">;
 
 function lookOf(cell: IBufferCell): Look {
   return {
-    foreground: cell.isFgDefault() ? null : cell.isFgRGB() ? hexColour(cell.getFgColor()) : cell.getFgColor(),
-    background: cell.isBgDefault() ? null : cell.isBgRGB() ? hexColour(cell.getBgColor()) : cell.getBgColor(),
+    foreground: cell.isFgDefault() ? null : cell.isFgRGB() ? hexColor(cell.getFgColor()) : cell.getFgColor(),
+    background: cell.isBgDefault() ? null : cell.isBgRGB() ? hexColor(cell.getBgColor()) : cell.getBgColor(),
     bold: cell.isBold() !== 0,
     dim: cell.isDim() !== 0,
     italic: cell.isItalic() !== 0,
@@ -82,7 +82,7 @@ function lookOf(cell: IBufferCell): Look {
   };
 }
 
-function hexColour(value: number): string {
+function hexColor(value: number): string {
   return `#${value.toString(16).padStart(6, "0")}`;
 }
 

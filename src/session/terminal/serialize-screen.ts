@@ -29,7 +29,7 @@ function cursorAndModes(terminal: Terminal, tracker: ModeTracker): string {
     ...tracker.modes().filter((mode) => mode !== "\x1b[?6h" && mode !== "\x1b[?6l"),
     tracker.charsets(),
     "\x1b[m",
-    ...tracker.colours(),
+    ...tracker.colors(),
     Buffer.from(tracker.title(), "latin1").toString(),
   ].join("");
 }
@@ -103,12 +103,12 @@ function styleOf(cell: IBufferCell): string {
   if (cell.isInverse()) codes.push(7);
   if (cell.isInvisible()) codes.push(8);
   if (cell.isStrikethrough()) codes.push(9);
-  if (!cell.isFgDefault()) codes.push(colour(38, cell.isFgRGB(), cell.getFgColor()));
-  if (!cell.isBgDefault()) codes.push(colour(48, cell.isBgRGB(), cell.getBgColor()));
+  if (!cell.isFgDefault()) codes.push(color(38, cell.isFgRGB(), cell.getFgColor()));
+  if (!cell.isBgDefault()) codes.push(color(48, cell.isBgRGB(), cell.getBgColor()));
   return `\x1b[${codes.join(";")}m`;
 }
 
-function colour(kind: 38 | 48, isRgb: boolean, value: number): string {
+function color(kind: 38 | 48, isRgb: boolean, value: number): string {
   if (!isRgb) return `${kind};5;${value}`;
   return `${kind};2;${(value >> 16) & 0xff};${(value >> 8) & 0xff};${value & 0xff}`;
 }

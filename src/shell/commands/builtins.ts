@@ -2,7 +2,7 @@
 import { arithmeticText, variableName } from "../expand/arithmetic.ts";
 import { type Field, joinFields, tail } from "../expand/field.ts";
 import { limits } from "../limits.ts";
-import { isInside, normalise } from "../path.ts";
+import { isInside, normalize } from "../path.ts";
 import { type Call, markCommandUnknown, type Runner, recordTarget } from "../walk/call.ts";
 import { environmentCode } from "../walk/environment.ts";
 import { fieldValue } from "../walk/state.ts";
@@ -150,7 +150,7 @@ const TABLE: Record<string, Builtin> = {
 function source(call: Call, run: Runner): void {
   const [file, ...args] = call.argv.slice(call.argv[1]?.value === "--" ? 2 : 1);
   if (!file) return;
-  const path = file.shape === null ? null : normalise(file.shape, call.cwd);
+  const path = file.shape === null ? null : normalize(file.shape, call.cwd);
   const made = path === null ? undefined : call.walk.state.written.get(path);
   const feed = path === "/dev/stdin" || path === "/dev/fd/0" ? call.stdin : made;
   if (feed?.kind === "text")
@@ -286,14 +286,14 @@ function destination(call: Call, operand: Field | undefined): string | null {
   const { state, context } = call.walk;
   if (!operand) {
     const home = state.variables.get("HOME");
-    return home ? (home.kind === "text" ? normalise(home.text, state.cwd) : null) : context.home;
+    return home ? (home.kind === "text" ? normalize(home.text, state.cwd) : null) : context.home;
   }
   if (operand.value === "-") return state.previousCwd;
   if (operand.value === "") return state.cwd;
   if (operand.shape === null || operand.glob || (operand.uncertain && operand.value !== null)) return null;
   // With CDPATH, a relative path may refer to another directory.
   if (state.variables.has("CDPATH") && !/^\.{0,2}\//.test(operand.shape)) return null;
-  const folder = normalise(operand.shape, state.cwd);
+  const folder = normalize(operand.shape, state.cwd);
   return folder !== null && folder.length > 4096 ? null : folder;
 }
 

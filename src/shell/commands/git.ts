@@ -1,7 +1,7 @@
 /** Models git, which runs commands from its configuration and from several options. */
 
 import { type Field, joinFields, literal, tail } from "../expand/field.ts";
-import { normalise } from "../path.ts";
+import { normalize } from "../path.ts";
 import { type Call, markCommandUnknown, type Runner, recordTarget } from "../walk/call.ts";
 import { hasOption, type OptionSpec, optionValue, optionValues, readOptions } from "./options.ts";
 
@@ -18,7 +18,7 @@ export function git(call: Call, run: Runner): void {
     stop: true,
   });
   const folder = optionValue(globals, "C", "work-tree");
-  const cwd = folder ? (folder.shape === null ? null : normalise(folder.shape, call.cwd)) : call.cwd;
+  const cwd = folder ? (folder.shape === null ? null : normalize(folder.shape, call.cwd)) : call.cwd;
   call.cwd = cwd;
   for (const value of optionValues(globals, "c")) setting(call, run, value);
   for (const value of optionValues(globals, "exec-path", "config-env"))

@@ -5,7 +5,7 @@
 
 import type { Field } from "../expand/field.ts";
 import { literal, tail } from "../expand/field.ts";
-import { normalise } from "../path.ts";
+import { normalize } from "../path.ts";
 import type { Assigned } from "../walk/call.ts";
 import { type Call, markCommandUnknown, type Runner } from "../walk/call.ts";
 import { environmentCode } from "../walk/environment.ts";
@@ -205,7 +205,7 @@ export function prefix(call: Call, run: Runner): void {
     rest = rest.slice(1);
   }
   const folder = spec.chdir ? optionValue(options, ...spec.chdir) : null;
-  const cwd = folder ? (folder.shape === null ? null : normalise(folder.shape, call.cwd)) : undefined;
+  const cwd = folder ? (folder.shape === null ? null : normalize(folder.shape, call.cwd)) : undefined;
   const extra = { assignments: [...call.assignments, ...assignments], ...(cwd === undefined ? {} : { cwd }) };
   if (spec.skip && options.operands.slice(0, spec.skip).some((field) => field.many)) {
     markCommandUnknown(call, call.fact.span, "the start of the inner command is known only at run time");
@@ -255,7 +255,7 @@ export function env(call: Call, run: Runner): void {
   if (assignments.some(({ name }) => name === "PATH"))
     markCommandUnknown(call, call.fact.span, "`PATH` was changed, so the program to run is not known");
   const folder = optionValue(options, "C", "chdir");
-  const cwd = folder ? (folder.shape === null ? null : normalise(folder.shape, call.cwd)) : undefined;
+  const cwd = folder ? (folder.shape === null ? null : normalize(folder.shape, call.cwd)) : undefined;
   const rest = words.slice(at);
   run.argv(call, rest, { assignments: [...call.assignments, ...assignments], ...(cwd === undefined ? {} : { cwd }) });
 }

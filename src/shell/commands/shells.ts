@@ -1,7 +1,7 @@
 /** Models shells, which run code from an argument, a file or standard input. */
 
 import { literal } from "../expand/field.ts";
-import { normalise } from "../path.ts";
+import { normalize } from "../path.ts";
 import { type Call, markCommandUnknown, type Runner } from "../walk/call.ts";
 import { hasOption, optionValues, readOptions } from "./options.ts";
 
@@ -104,7 +104,7 @@ export function shell(call: Call, run: Runner): void {
   }
   if (long) return;
   if (first && !hasOption(options, "s")) {
-    script(call, run, first.shape === null ? null : normalise(first.shape, call.cwd), first, args);
+    script(call, run, first.shape === null ? null : normalize(first.shape, call.cwd), first, args);
     return;
   }
   stdin(call, run, options.operands);

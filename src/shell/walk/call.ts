@@ -3,7 +3,7 @@ import type { CommandFact, Span, Target, Unknown } from "../../core/facts.ts";
 import type { Field } from "../expand/field.ts";
 import { wordOf } from "../expand/field.ts";
 import { limits } from "../limits.ts";
-import { isInside, normalise } from "../path.ts";
+import { isInside, normalize } from "../path.ts";
 import type { Redirects } from "./redirect.ts";
 import type { Origin, StreamContent } from "./state.ts";
 import { NO_CONTENT } from "./state.ts";
@@ -96,7 +96,7 @@ export function recordTarget(call: Call, effect: Target["effect"], field: Field,
     return;
   }
   if (field.uncertain && field.value !== null) markCommandUnknown(call, field.span, field.uncertain.why);
-  const path = normalise(field.shape + below, call.cwd);
+  const path = normalize(field.shape + below, call.cwd);
   if (path === null) {
     if (field.shape !== "")
       markCommandUnknown(call, field.span, `${AFFECTED[effect]} is relative to a working directory that is not known`);

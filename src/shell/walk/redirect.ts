@@ -4,7 +4,7 @@ import { expandParts, expandValue } from "../expand/expand.ts";
 import { type Field, literal, wordOf } from "../expand/field.ts";
 import type { Expander } from "../expand/substitution.ts";
 import type { HereDoc, Redirection } from "../parse.ts";
-import { normalise } from "../path.ts";
+import { normalize } from "../path.ts";
 import type { StreamContent } from "./state.ts";
 import { spanAt } from "./state.ts";
 import { markUnknown } from "./walk.ts";
@@ -37,7 +37,7 @@ export function redirects(at: Expander, nodes: readonly Redirection[]): Redirect
       continue;
     }
     const kind = kindOf(node.operator, field.value);
-    const path = kind === "duplicate" || field.shape === null ? null : normalise(field.shape, at.walk.state.cwd);
+    const path = kind === "duplicate" || field.shape === null ? null : normalize(field.shape, at.walk.state.cwd);
     found.facts.push({ kind, fd, target: wordOf(field), path: field.value === null ? null : path, span });
     if (kind === "duplicate") {
       if (field.value === null)

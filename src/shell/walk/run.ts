@@ -9,7 +9,7 @@ import { handlerOf, isSensitive } from "../commands/handlers.ts";
 import { hasConfusables, hasLookalikes } from "../confusable.ts";
 import { type Field, wordOf } from "../expand/field.ts";
 import { limits } from "../limits.ts";
-import { basename, normalise } from "../path.ts";
+import { basename, normalize } from "../path.ts";
 import {
   type Assigned,
   addRedirects,
@@ -135,7 +135,7 @@ function identify(call: Call, word: Field): void {
       executable.kind = "unknown";
       markCommandUnknown(call, word.span, "`PATH` was changed, so the program to run is not known");
     }
-    const path = bare ? null : normalise(word.value, call.cwd);
+    const path = bare ? null : normalize(word.value, call.cwd);
     const file = path === null ? undefined : walk.state.written.get(path);
     if (file) {
       markCommandUnknown(call, word.span, "this command runs a file that is written by the same command line");

@@ -35,8 +35,8 @@ test("screen prints the visible rows and none of the program's escape sequences"
   assert.deepEqual({ stdout, code }, { stdout: "red\n\n\nready\n", code: 0 });
   const onTerminal = await box.terminal(["screen", "plain"]);
   assert.equal(onTerminal.stdout, "\x1b[38;5;1mred\x1b[0m\n\n\nready\n");
-  const noColour = await box.terminal(["screen", "plain"], { env: { NO_COLOR: "1" } });
-  assert.equal(noColour.stdout, "red\n\n\nready\n");
+  const noColor = await box.terminal(["screen", "plain"], { env: { NO_COLOR: "1" } });
+  assert.equal(noColor.stdout, "red\n\n\nready\n");
   await session.kill();
 });
 

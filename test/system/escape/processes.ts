@@ -1,6 +1,6 @@
 import { type Attempt, tool } from "./attempt.ts";
 
-const OTHERS = { NEIGHBOUR: "another agent's command", KEEPER: "a keeper", GATEWAY: "the gateway" };
+const OTHERS = { NEIGHBOR: "another agent's command", KEEPER: "a keeper", GATEWAY: "the gateway" };
 const WAYS = { signal: "signal", tgkill: "signal a thread of", queue: "queue a signal for", ptrace: "trace" };
 const MORE = {
   "pidfd-signal": "send a signal by pidfd to",
@@ -13,14 +13,14 @@ const everyOther: Attempt[] = Object.entries(OTHERS).flatMap(([variable, whom]) 
   Object.entries(WAYS).map(([way, what]) => ({ name: `${what} ${whom}`, script: tool(way, `$${variable}`) })),
 );
 
-const neighbour: Attempt[] = Object.entries(MORE).map(([way, what]) => ({
+const neighbor: Attempt[] = Object.entries(MORE).map(([way, what]) => ({
   name: `${what} another agent's command`,
-  script: tool(way, "$NEIGHBOUR"),
+  script: tool(way, "$NEIGHBOR"),
 }));
 
 export const PROCESSES: Attempt[] = [
   ...everyOther,
-  ...neighbour,
-  { name: "signal another agent's command with kill", script: "kill -CONT $NEIGHBOUR" },
+  ...neighbor,
+  { name: "signal another agent's command with kill", script: "kill -CONT $NEIGHBOR" },
   { name: "connect to an abstract socket", script: tool("connect-abstract", "$ABSTRACT") },
 ];

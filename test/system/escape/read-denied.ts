@@ -40,20 +40,20 @@ const ways: [name: string, script: string][] = [
   ["read a path masked by the operator", "grep -q treasure $OUT/operators/secret"],
   ["read the database in the state folder", "head -c 6 $STATE/sallyport.db | grep -q SQLite"],
   ["list the sessions of other agents", "ls $STATE/sessions | grep -q ."],
-  ["read the output of another agent's command", "cat $STATE/sessions/*/stdout | grep -q neighbour"],
+  ["read the output of another agent's command", "cat $STATE/sessions/*/stdout | grep -q neighbor"],
   ["write to the state folder", "echo x > $STATE/new"],
   ["connect to a socket of the zygote", 'for s in $STATE/*.sock; do "$TOOL" connect-unix $s && exit 0; done; exit 1'],
   [
     "connect to the control socket of another agent's session",
-    `cd $STATE/sessions/$NEIGHBOUR_ID && ${tool("connect-unix", "ctl")}`,
+    `cd $STATE/sessions/$NEIGHBOR_ID && ${tool("connect-unix", "ctl")}`,
   ],
-  ["read the environment of another agent's command", "grep -qz treasure /proc/$NEIGHBOUR/environ"],
+  ["read the environment of another agent's command", "grep -qz treasure /proc/$NEIGHBOR/environ"],
   ["read the gateway's environment", "grep -qz HOME /proc/$GATEWAY/environ"],
-  ["read the memory map of another agent's command", "grep -q . /proc/$NEIGHBOUR/maps"],
-  ["open the memory of another agent's command", "exec 3< /proc/$NEIGHBOUR/mem"],
-  ["list the descriptors of another agent's command", "ls -l /proc/$NEIGHBOUR/fd/1"],
-  ["read a key through the root directory of another agent's command", `grep -q treasure /proc/$NEIGHBOUR/root${KEY}`],
-  ["list files through the working directory of another agent's command", "ls /proc/$NEIGHBOUR/cwd/."],
+  ["read the memory map of another agent's command", "grep -q . /proc/$NEIGHBOR/maps"],
+  ["open the memory of another agent's command", "exec 3< /proc/$NEIGHBOR/mem"],
+  ["list the descriptors of another agent's command", "ls -l /proc/$NEIGHBOR/fd/1"],
+  ["read a key through the root directory of another agent's command", `grep -q treasure /proc/$NEIGHBOR/root${KEY}`],
+  ["list files through the working directory of another agent's command", "ls /proc/$NEIGHBOR/cwd/."],
 ];
 
 export const READ_DENIED: Attempt[] = [

@@ -35,13 +35,13 @@ const limits = { sessions: 1000, startsPerMinute: 100_000 };
 const denied = [`${arena.outside}/operators`];
 const free = await openGateway({ ...options, policy: { sandbox: "off", limits } });
 const confined = await openGateway({ ...options, policy: { sandbox: "workspace-write", denied, limits } });
-const neighbours = await openGateway({
+const neighbors = await openGateway({
   ...options,
-  agent: "neighbour",
+  agent: "neighbor",
   policy: { sandbox: "workspace-write", limits },
 });
-const neighbour = await neighbours.start({ command: "echo neighbour; exec sleep 1000", env: { TALE: "treasure" } });
-const pid = neighbour.info().pid as number;
+const neighbor = await neighbors.start({ command: "echo neighbor; exec sleep 1000", env: { TALE: "treasure" } });
+const pid = neighbor.info().pid as number;
 const keeper = Number(/PPid:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1]);
 
 const env = {
@@ -50,8 +50,8 @@ const env = {
   TOOL: tool,
   SUID: suid,
   KEEPER: String(keeper),
-  NEIGHBOUR: String(pid),
-  NEIGHBOUR_ID: neighbour.id,
+  NEIGHBOR: String(pid),
+  NEIGHBOR_ID: neighbor.id,
   GATEWAY: String(process.pid),
   PORT: String(around.port),
   SOCKETS: arena.sockets,
@@ -62,8 +62,8 @@ for (const attempt of ATTEMPTS) {
   if (attempt.who === (isRoot ? "ordinary" : "root")) continue;
   process.stdout.write(`${JSON.stringify(await outcomeOf(attempt))}\n`);
 }
-await neighbour.kill({ signal: "SIGKILL" });
-for (const gateway of [free, confined, neighbours]) await gateway.close();
+await neighbor.kill({ signal: "SIGKILL" });
+for (const gateway of [free, confined, neighbors]) await gateway.close();
 around.close();
 
 async function outcomeOf({ name, script, under = {}, meanwhile }: Attempt): Promise<Outcome> {

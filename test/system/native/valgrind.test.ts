@@ -47,7 +47,7 @@ test("a keeper has no memory errors or leaks under valgrind", { skip }, async (t
   assert.ok(logs.length > 2);
   for (const log of logs) {
     // An idle keeper is killed by a signal when its zygote exits, before valgrind can write a summary.
-    if (!log.includes("ERROR SUMMARY")) assert.doesNotMatch(log, /Invalid|uninitialised/, log);
+    if (!log.includes("ERROR SUMMARY")) assert.doesNotMatch(log, /Invalid|uninitialized/, log);
     else assert.match(log, /ERROR SUMMARY: 0 errors/, log);
     assert.doesNotMatch(log, /definitely lost: [1-9]/, log);
   }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isInside, normalise } from "../../../src/shell/path.ts";
+import { isInside, normalize } from "../../../src/shell/path.ts";
 import { quoteArgv, splitWords } from "../../../src/shell/quote.ts";
 import { analyze, argvs, CONTEXT } from "./world.ts";
 
@@ -19,8 +19,8 @@ test("normalizes paths as the kernel resolves them", () => {
     ["/a/...", "/a/..."],
     ["", null],
   ] as const)
-    assert.equal(normalise(path, "/w"), expected, path);
-  assert.equal(normalise("a", null), null);
+    assert.equal(normalize(path, "/w"), expected, path);
+  assert.equal(normalize("a", null), null);
   assert.ok(isInside("/a/b", "/a") && isInside("/a", "/a") && isInside("/a", "/") && !isInside("/ab", "/a"));
 });
 

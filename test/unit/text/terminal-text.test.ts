@@ -143,7 +143,7 @@ test("no escape or control character remains for any input", () => {
   }
 });
 
-test("keeps plain lines between coloured ones", () => {
+test("keeps plain lines between colored ones", () => {
   const next = seeded(8);
   for (let round = 0; round < 200; round++) {
     const lines = Array.from({ length: next(600) }, () => randomText(next, ["word ", "x", "é", "\t"], next(400)));

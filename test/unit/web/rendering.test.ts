@@ -27,7 +27,7 @@ const chunk = (text: string, offset: number, stream: "stdout" | "stderr" = "stdo
 const region = (text: string, from = 0) =>
   regionOf({ chunks: [chunk(text, from)], nextOffset: from + Buffer.byteLength(text), totalBytes: 0, droppedBytes: 0 });
 
-test("colours are parsed and carry over to the next line", () => {
+test("colors are parsed and carry over to the next line", () => {
   const red = afterSgr(PLAIN, "31");
   assert.equal(red.fg, 1);
   assert.equal(afterSgr(red, "").fg, null);

@@ -7,7 +7,7 @@ interface Look {
   tone: Tone;
 }
 
-/** Returns the label and the colour for the status of a session. */
+/** Returns the label and the color for the status of a session. */
 export function statusLook(info: Pick<SessionInfo, "status" | "exitCode" | "signal" | "lingering">): Look {
   if (info.lingering) return { word: "processes still running", tone: "live" };
   switch (info.status) {

@@ -131,12 +131,12 @@ function logWriter(way: "apart" | "together" | "times" | "json", io: Io): Write 
 
 const LINE_FEED = 10;
 const RED = Buffer.from("\x1b[31m");
-const UNCOLOURED = Buffer.from("\x1b[39m");
+const UNCOLORED = Buffer.from("\x1b[39m");
 
 function writeApart(chunk: LogChunk, io: Io): void {
   noteGap(chunk, io);
   if (chunk.stream !== "stderr") io.out(chunk.bytes);
-  else if (io.color && io.isTTY.stderr) io.err(Buffer.concat([RED, chunk.bytes, UNCOLOURED]));
+  else if (io.color && io.isTTY.stderr) io.err(Buffer.concat([RED, chunk.bytes, UNCOLORED]));
   else io.err(chunk.bytes);
 }
 

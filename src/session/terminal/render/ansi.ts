@@ -1,7 +1,7 @@
 import type { Screen, ScreenRun, TerminalSize } from "../../../core/terminal.ts";
 
 /**
- * Returns the rows of a screen with their colours, for another terminal. Characters are taken from cells and all
+ * Returns the rows of a screen with their colors, for another terminal. Characters are taken from cells and all
  * sequences are generated here, so that no sequence of the program reaches that terminal. Rows are cut to `columns`.
  */
 export function ansiRows(screen: Screen, columns: number): string[] {
@@ -36,12 +36,12 @@ function sequence(run: ScreenRun): string {
   if (run.underline) codes.push("4");
   if (run.inverse) codes.push("7");
   if (run.strikethrough) codes.push("9");
-  if (run.foreground !== null) codes.push(colour(38, run.foreground));
-  if (run.background !== null) codes.push(colour(48, run.background));
+  if (run.foreground !== null) codes.push(color(38, run.foreground));
+  if (run.background !== null) codes.push(color(48, run.background));
   return codes.length === 0 ? "" : `\x1b[${codes.join(";")}m`;
 }
 
-function colour(kind: 38 | 48, value: number | string): string {
+function color(kind: 38 | 48, value: number | string): string {
   if (typeof value === "number") return `${kind};5;${value}`;
   const rgb = Number.parseInt(value.slice(1), 16);
   return `${kind};2;${(rgb >> 16) & 0xff};${(rgb >> 8) & 0xff};${rgb & 0xff}`;

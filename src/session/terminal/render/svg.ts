@@ -2,12 +2,12 @@ import type { Screen, ScreenRun, TerminalSize } from "../../../core/terminal.ts"
 
 type Rgb = readonly [red: number, green: number, blue: number];
 
-/** The default colours of a picture. */
+/** The default colors of a picture. */
 const FOREGROUND: Rgb = [0xd6, 0xd9, 0xdd];
 const BACKGROUND: Rgb = [0x16, 0x19, 0x1d];
 const CURSOR: Rgb = [0xd6, 0xd9, 0xdd];
 
-/** The sixteen basic colours, chosen to be readable on the background. */
+/** The sixteen basic colors, chosen to be readable on the background. */
 const NAMED = [
   "2b3036",
   "e0565b",
@@ -27,28 +27,28 @@ const NAMED = [
   "f4f6f8",
 ].map(fromHex);
 
-/** Steps of the 6 x 6 x 6 colour cube. */
+/** Steps of the 6 x 6 x 6 color cube. */
 const STEPS = [0, 0x5f, 0x87, 0xaf, 0xd7, 0xff];
 
-function paletteColour(index: number): Rgb {
+function paletteColor(index: number): Rgb {
   const named = NAMED[index];
   if (named) return named;
   if (index >= 232) {
-    const grey = 8 + 10 * (Math.min(255, index) - 232);
-    return [grey, grey, grey];
+    const gray = 8 + 10 * (Math.min(255, index) - 232);
+    return [gray, gray, gray];
   }
   const place = Math.max(0, index - 16);
   const step = (divisor: number) => STEPS[Math.floor(place / divisor) % 6] ?? 0;
   return [step(36), step(6), step(1)];
 }
 
-/** Returns the colours of a run, after applying inverse and dim. */
-function coloursOf(run: Pick<ScreenRun, "foreground" | "background" | "inverse" | "dim">): {
+/** Returns the colors of a run, after applying inverse and dim. */
+function colorsOf(run: Pick<ScreenRun, "foreground" | "background" | "inverse" | "dim">): {
   text: Rgb;
   behind: Rgb | null;
 } {
-  const own = run.foreground === null ? FOREGROUND : colour(run.foreground);
-  const back = run.background === null ? null : colour(run.background);
+  const own = run.foreground === null ? FOREGROUND : color(run.foreground);
+  const back = run.background === null ? null : color(run.background);
   const text = run.inverse ? (back ?? BACKGROUND) : own;
   const behind = run.inverse ? own : back;
   return { text: run.dim ? mix(text, behind ?? BACKGROUND, 0.45) : text, behind };
@@ -58,8 +58,8 @@ function toHex(rgb: Rgb): string {
   return `#${rgb.map((part) => part.toString(16).padStart(2, "0")).join("")}`;
 }
 
-function colour(value: number | string): Rgb {
-  return typeof value === "number" ? paletteColour(value) : fromHex(value.replace("#", ""));
+function color(value: number | string): Rgb {
+  return typeof value === "number" ? paletteColor(value) : fromHex(value.replace("#", ""));
 }
 
 function fromHex(hex: string): Rgb {
@@ -93,7 +93,7 @@ const PLAIN = {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: matches control characters
 const NOT_XML = /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g;
 
-/** Renders a screen as SVG with real text. Without attributes, all text has the default colours. */
+/** Renders a screen as SVG with real text. Without attributes, all text has the default colors. */
 export function screenSvg(screen: Screen): string {
   return picture(screen, screen.title, contentOf(screen));
 }
@@ -149,20 +149,20 @@ function drawnRows(screen: Screen): ScreenRun[][] {
 }
 
 function behind(run: ScreenRun, row: number): string {
-  const { behind } = coloursOf(run);
+  const { behind } = colorsOf(run);
   if (behind === null) return "";
   return `<rect ${place(run, row, CELL_HEIGHT)} fill="${toHex(behind)}"/>\n`;
 }
 
 function text(run: ScreenRun, row: number): string {
   if (run.text.trim() === "" && !run.underline && !run.strikethrough) return "";
-  const colour = toHex(coloursOf(run).text);
+  const color = toHex(colorsOf(run).text);
   const lines = [run.underline ? "underline" : "", run.strikethrough ? "line-through" : ""].filter(Boolean).join(" ");
   const attributes = [
     `x="${left(run.start)}" y="${top(row) + BASELINE}"`,
     // Keeps each character in its cell with any font.
     `textLength="${run.length * CELL_WIDTH}" lengthAdjust="spacingAndGlyphs"`,
-    colour === toHex(FOREGROUND) ? "" : `fill="${colour}"`,
+    color === toHex(FOREGROUND) ? "" : `fill="${color}"`,
     run.bold ? 'font-weight="bold"' : "",
     run.italic ? 'font-style="italic"' : "",
     lines === "" ? "" : `text-decoration="${lines}"`,

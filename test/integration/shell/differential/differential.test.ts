@@ -24,7 +24,7 @@ after(() => bash.close());
 
 const programs = new Map([...standIns, ...wrappers].map((name) => [name as string, join(bash.bin, name)]));
 
-function analyse(text: string): Analysis {
+function analyze(text: string): Analysis {
   return inspect(text, {
     cwd: bash.cwd,
     home: bash.home,
@@ -34,7 +34,7 @@ function analyse(text: string): Analysis {
 }
 
 async function failures(text: string): Promise<string[][]> {
-  const analysis = analyse(text);
+  const analysis = analyze(text);
   return analysis.analyzable ? missed(analysis, await bash.run(text)) : [];
 }
 
@@ -57,7 +57,7 @@ async function fuzz(first: number, forSeconds: number, profile: Profile, most: n
   let executions = 0;
   for (let seed = first; Date.now() < until && seed < first + most && reports.length < REPORTED; seed++) {
     const text = shellText(random(seed), profile);
-    const analysis = analyse(text);
+    const analysis = analyze(text);
     texts++;
     if (analysis.analyzable) {
       const observed = await bash.run(text);
@@ -76,7 +76,7 @@ async function report(seed: number, text: string): Promise<string> {
 }
 
 async function describe(text: string): Promise<string> {
-  const found = analyse(text).commands.map((fact) => fact.argv.map((word) => word.value ?? `?${word.source}`));
+  const found = analyze(text).commands.map((fact) => fact.argv.map((word) => word.value ?? `?${word.source}`));
   return [
     `  text   ${JSON.stringify(text)}`,
     `  missed ${JSON.stringify((await failures(text)).slice(0, 3))}`,
@@ -117,6 +117,6 @@ test("every known trick is found or marked as unknown", async () => assert.equal
 
 test("most simple texts can be analyzed, so that the comparison is meaningful", () => {
   const texts = Array.from({ length: 2000 }, (_, seed) => shellText(random(seed), "simple"));
-  const known = texts.filter((text) => analyse(text).analyzable).length;
+  const known = texts.filter((text) => analyze(text).analyzable).length;
   assert.ok(known >= texts.length * 0.6, `${known} of ${texts.length} simple texts can be analyzed`);
 });

@@ -3,14 +3,14 @@ import { test } from "node:test";
 import { screenSvg } from "../../../../src/session/terminal/render/svg.ts";
 import { screenAfter } from "../../../fixtures/test-terminal.ts";
 
-test("uses the 256-colour palette", async () => {
-  const colours: [index: number, fill: string][] = [
+test("uses the 256-color palette", async () => {
+  const colors: [index: number, fill: string][] = [
     [16, "#000000"],
     [196, "#ff0000"],
     [231, "#ffffff"],
     [244, "#808080"],
   ];
-  for (const [index, fill] of colours) {
+  for (const [index, fill] of colors) {
     assert.ok(screenSvg(await screenAfter(`\x1b[38;5;${index}mtext`)).includes(`fill="${fill}">text`), `${index}`);
   }
 });

@@ -86,7 +86,7 @@ test("tracks modes through broken, truncated and endless sequences", async () =>
   }
 });
 
-test("limits the modes and colours that are kept", async () => {
+test("limits the modes and colors that are kept", async () => {
   const modes = Array.from({ length: 5000 }, (_, mode) => `\x1b[?${mode}h`).join("");
   using terminal = new TestTerminal(
     { columns: 80, rows: 4 },

@@ -94,9 +94,7 @@ test("draws a long full-screen output from its last megabytes, with modes set ea
   );
 });
 
-const LONG = Buffer.from(
-  `${"a line that is drawn, and colourful \x1b[32mgreen\x1b[m\x1b[K\r\n".repeat(90_000)}the end`,
-);
+const LONG = Buffer.from(`${"a line that is drawn, and colorful \x1b[32mgreen\x1b[m\x1b[K\r\n".repeat(90_000)}the end`);
 
 test("uses a checkpoint instead of drawing the log again, and ignores a damaged one", async () => {
   using folder = folderWith(LONG);

@@ -101,7 +101,7 @@ export default function ApprovalsPage() {
             </Show>
           </div>
           <div class="inbox-detail" ref={detail}>
-            <Show when={current()} fallback={<p class="centre muted">Select a request to view it.</p>}>
+            <Show when={current()} fallback={<p class="center muted">Select a request to view it.</p>}>
               {(approval) => (
                 <ErrorBoundary fallback={(error, reset) => <Unshown id={approval().id} error={error} reset={reset} />}>
                   <ApprovalCard

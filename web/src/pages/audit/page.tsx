@@ -92,7 +92,7 @@ export default function AuditPage() {
       </Show>
       <Show
         when={entries.all().length > 0}
-        fallback={<p class="centre muted">{entries.loading() ? "" : "No matching entries"}</p>}
+        fallback={<p class="center muted">{entries.loading() ? "" : "No matching entries"}</p>}
       >
         <ol class="card audit-list" aria-label="Entries, newest first">
           <For each={entries.all()}>{(entry) => <Entry entry={entry} />}</For>

@@ -32,7 +32,7 @@ const tabNamed = (name: string | null): string | null => (name === "facts" ? "de
 
 export default function SessionPage() {
   return (
-    <Show when={route().id} keyed fallback={<p class="centre muted">No session selected</p>}>
+    <Show when={route().id} keyed fallback={<p class="center muted">No session selected</p>}>
       {(id) => <OneSession id={id} />}
     </Show>
   );
@@ -64,7 +64,7 @@ function OneSession(props: { id: string }) {
         when={info()}
         fallback={
           <Show when={!details.error}>
-            <p class="centre muted">Loading…</p>
+            <p class="center muted">Loading…</p>
           </Show>
         }
       >
@@ -129,7 +129,7 @@ function Known(props: { info: SessionDetails }) {
         </For>
       </div>
       <div id="session-view" class="session-view" role="tabpanel" aria-labelledby={`tab-${tab()}`}>
-        <Suspense fallback={<p class="centre muted">Loading…</p>}>
+        <Suspense fallback={<p class="center muted">Loading…</p>}>
           <Show when={tab() === "terminal" && props.info.pty}>
             {(size) => <LiveTerminal id={props.info.id} size={size()} live={live()} />}
           </Show>

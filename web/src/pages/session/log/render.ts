@@ -24,7 +24,7 @@ export interface Rendering {
 }
 
 /**
- * Renders a line of output. Colours are applied; other escape sequences are removed or, with `raw`, made visible. For a
+ * Renders a line of output. Colors are applied; other escape sequences are removed or, with `raw`, made visible. For a
  * line that was overwritten with carriage returns, shows the last state and the number of earlier ones.
  */
 export function renderLine(line: string, pen: Pen, raw: boolean): Rendering {

@@ -63,7 +63,7 @@ function classes(pen: Pen): string {
   return names.filter(Boolean).join(" ");
 }
 
-/** Sets colours outside the palette of 16, which have no CSS class. */
+/** Sets colors outside the palette of 16, which have no CSS class. */
 function paint(element: HTMLElement, pen: Pen): void {
   const { fg, bg } = pen.inverse ? { fg: pen.bg, bg: pen.fg } : pen;
   if (typeof fg === "string") element.style.setProperty("color", fg);

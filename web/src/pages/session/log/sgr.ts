@@ -1,4 +1,4 @@
-/** A text style. Colours are an index into the palette of 16, or `#rrggbb`. */
+/** A text style. Colors are an index into the palette of 16, or `#rrggbb`. */
 export interface Pen {
   fg: number | string | null;
   bg: number | string | null;
@@ -41,7 +41,7 @@ const SWITCHES: Record<number, Partial<Pen>> = {
 
 /** Returns the style after `ESC [ parameters m`. Conceal (8) is ignored, so that all output can be read. */
 export function afterSgr(pen: Pen, parameters: string): Pen {
-  // ESC[38:2::r:g:bm has an empty colour space parameter that ESC[38;2;r;g;bm lacks.
+  // ESC[38:2::r:g:bm has an empty color space parameter that ESC[38;2;r;g;bm lacks.
   const codes = parameters.replaceAll("::", ":").split(/[;:]/).map(Number);
   let now = pen;
   for (let at = 0; at < codes.length; at++) {
@@ -50,12 +50,12 @@ export function afterSgr(pen: Pen, parameters: string): Pen {
       const { color, used } = extended(codes.slice(at + 1));
       now = code === 38 ? { ...now, fg: color } : { ...now, bg: color };
       at += used;
-    } else now = { ...now, ...(SWITCHES[code] ?? colour(code)) };
+    } else now = { ...now, ...(SWITCHES[code] ?? color(code)) };
   }
   return now;
 }
 
-function colour(code: number): Partial<Pen> {
+function color(code: number): Partial<Pen> {
   if (code >= 30 && code <= 37) return { fg: code - 30 };
   if (code >= 90 && code <= 97) return { fg: code - 82 };
   if (code >= 40 && code <= 47) return { bg: code - 40 };
@@ -71,12 +71,12 @@ function extended([kind, ...rest]: number[]): { color: number | string | null; u
 
 const byte = (value: number | undefined): number => Math.max(0, Math.min(255, Math.trunc(value ?? 0) || 0));
 
-/** Returns a colour of the 256-colour palette: 16 named colours, a 6 x 6 x 6 cube, and greys. */
+/** Returns a color of the 256-color palette: 16 named colors, a 6 x 6 x 6 cube, and grays. */
 function indexed(index: number): number | string {
   if (index < 16) return index;
   if (index >= 232) {
-    const grey = 8 + (index - 232) * 10;
-    return hex(grey, grey, grey);
+    const gray = 8 + (index - 232) * 10;
+    return hex(gray, gray, gray);
   }
   const level = (step: number) => (step === 0 ? 0 : 55 + step * 40);
   const cube = index - 16;

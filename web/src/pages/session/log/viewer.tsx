@@ -230,7 +230,7 @@ function OneStream(props: {
           </div>
         </div>
         <Show when={log.total() === 0 && !log.loading()}>
-          <p class="centre muted">{props.live ? "No output yet" : "No output"}</p>
+          <p class="center muted">{props.live ? "No output yet" : "No output"}</p>
         </Show>
       </div>
     </section>

@@ -13,7 +13,7 @@ export function harden(terminal: Terminal): IDisposable[] {
     ...[0, 1, 2].map((code) => parser.registerOscHandler(code, taken)),
     // Clipboard.
     parser.registerOscHandler(52, taken),
-    // Colour queries. Setting colours is harmless.
+    // Color queries. Setting colors is harmless.
     ...[4, 10, 11, 12].map((code) => parser.registerOscHandler(code, (data) => data.includes("?"))),
     // Device attributes (primary, secondary, tertiary) and version.
     parser.registerCsiHandler({ final: "c" }, taken),
@@ -42,7 +42,7 @@ const HUMAN_MS = 100;
 
 /**
  * Tracks whether data from the terminal can come from a person, that is, follows an input event. This is a second line
- * of defence, in case `harden` misses a query.
+ * of defense, in case `harden` misses a query.
  */
 export function watchPerson(element: HTMLElement): { isActive: () => boolean; stop: () => void } {
   let last = Number.NEGATIVE_INFINITY;

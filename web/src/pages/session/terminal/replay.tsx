@@ -17,7 +17,7 @@ export default function Replay(props: { id: string }) {
   const [recording] = createResource(() => loadRecording(props.id, stop.signal));
   return (
     <Show when={!recording.error} fallback={<ErrorNote error={recording.error} />}>
-      <Show when={recording()} fallback={<p class="centre muted">Loading the recording…</p>}>
+      <Show when={recording()} fallback={<p class="center muted">Loading the recording…</p>}>
         {(loaded) => <Player recording={loaded()} />}
       </Show>
     </Show>

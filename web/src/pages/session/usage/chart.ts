@@ -31,7 +31,7 @@ const clock = (seconds: number): string => (Number.isInteger(seconds) ? TIME.for
 /** Draws lines over time on a canvas. The text beside the chart states the current value for screen readers. */
 export function drawChart(element: HTMLElement, { lines, format, least }: ChartLook): Chart {
   const color = (name: string): string => getComputedStyle(element).getPropertyValue(name).trim();
-  // A canvas does not support light-dark(…), so the browser resolves the colour on an element.
+  // A canvas does not support light-dark(…), so the browser resolves the color on an element.
   const resolved = (name: string): string => {
     element.style.setProperty("color", color(name));
     const value = getComputedStyle(element).color;

@@ -84,7 +84,7 @@ function ChartCard(props: {
 }) {
   let place!: HTMLDivElement;
   onMount(() => {
-    // Drawn again when the theme changes, because a canvas keeps its colours.
+    // Drawn again when the theme changes, because a canvas keeps its colors.
     createEffect(() => {
       isDark();
       const chart = drawChart(place, props.look);

@@ -11,7 +11,7 @@ export function ProcessTree(props: { processes: readonly ProcessInfo[]; live: bo
   return (
     <Show
       when={nodes().length > 0}
-      fallback={<p class="centre muted">{props.live ? "Loading…" : "No running processes"}</p>}
+      fallback={<p class="center muted">{props.live ? "Loading…" : "No running processes"}</p>}
     >
       <div class="card table-card" role="region" aria-label="Processes" tabIndex={0}>
         <table class="processes">

@@ -1,4 +1,4 @@
-/** `npm run bench -- --peers behaviour`: compares behaviour in situations that have caused problems in practice. Sets no targets. */
+/** `npm run bench -- --peers behavior`: compares behavior in situations that have caused problems in practice. Sets no targets. */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
