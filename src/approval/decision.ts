@@ -73,7 +73,7 @@ export function assertDecision({ decision, who, channel, reason, grant }: Approv
     throw invalid("`grant.expiresMs` must be a positive integer");
   }
   if (!PERSON_CHANNELS.includes(channel)) {
-    throw selfApproval(`the channel ${shownLine(String(channel))} is not for decisions by people`);
+    throw selfApproval(`people cannot decide through the channel ${shownLine(String(channel))}`);
   }
   if (who === "" || who.startsWith("agent:")) throw selfApproval("the decision was made by an agent");
 }

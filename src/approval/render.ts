@@ -170,7 +170,7 @@ function fieldLines(label: string, values: readonly string[], { color, columns }
 
 function commandTexts({ request }: Approval): string[] {
   return request.commands.map(({ text, program, cwd, via, notes }) => {
-    const where = cwd === null ? "in an unknown folder" : cwd === request.cwd ? "" : `in ${cwd}`;
+    const where = cwd === null ? "in an unknown directory" : cwd === request.cwd ? "" : `in ${cwd}`;
     const through = via.length > 0 ? `through ${via.join(", ")}` : "";
     const more = [program, where, through, ...notes].filter((part) => part !== "");
     return `${text}  (${more.join("; ")})`;
@@ -179,7 +179,7 @@ function commandTexts({ request }: Approval): string[] {
 
 function coveredText({ path, role, sha256 }: CoveredFile): string {
   const what = role === "program" ? "" : `, ${role}`;
-  return `${path}${what}${sha256 === null ? ", by inode and timestamps (too large to hash)" : ""}`;
+  return `${path}${what}${sha256 === null ? ", checked by inode, size and timestamps (too large to hash)" : ""}`;
 }
 
 export function alwaysText(always: Grantable): string {
@@ -188,11 +188,13 @@ export function alwaysText(always: Grantable): string {
 }
 
 function grantTargetText({ executable, args, cwd, piped }: GrantTarget): string {
-  return `${shownLine(quoteArgv([executable, ...args]))} in ${shownLine(cwd)}${piped ? ", also in a pipe" : ""}`;
+  return `${shownLine(quoteArgv([executable, ...args]))} in ${shownLine(cwd)}${piped ? ", including in a pipeline" : ""}`;
 }
 
+const DECIDED = { once: "approved once", always: "approved with a grant", deny: "denied" };
+
 function decisionText({ decision, who, channel, reason, at }: RecordedDecision): string {
-  const said = shownLine(`${decision} by ${who} (${channel}) at ${at}`);
+  const said = shownLine(`${DECIDED[decision]} by ${who} (${channel}) at ${at}`);
   return reason ? `${said}: ${shownLine(reason)}` : said;
 }
 

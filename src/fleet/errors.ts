@@ -78,7 +78,7 @@ export function fleetRefused(servers: string[], why: string): ErrorText {
       { action: "give_credentials", hint: "Set `credentials` to the file with your nkey seed or JWT." },
       {
         action: "add_user",
-        hint: "Add the user to the server's configuration, which `sallyport fleet permissions` prints.",
+        hint: "Add the user to the server's configuration. `sallyport fleet permissions` prints the entry.",
       },
     ],
   ];
@@ -151,7 +151,7 @@ const FAULTS: Record<AttestationFault, string> = {
 
 const CHANGED_IN_TRANSIT: Recovery = {
   action: "look_into_it",
-  hint: "The job was changed between gateway and worker. Check the audit logs of both and the users of the NATS servers.",
+  hint: "The job was changed between gateway and worker. Check both audit logs, and which users have access to the NATS servers.",
 };
 
 const REMEDIES: Record<AttestationFault, Recovery> = {

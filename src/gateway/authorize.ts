@@ -14,7 +14,9 @@ import { currentSettings } from "./settings.ts";
 function confinementIn({ plan: { logFile, id }, sandbox }: PlannedRun): string {
   const bounds = confinementText(sandbox);
   // The session ID differs between attempts. Without it, one approval covers all attempts at the same command.
-  return logFile === null ? bounds : `${bounds}; its output overwrites ${logFile.replaceAll(id, "<session id>")}`;
+  return logFile === null
+    ? bounds
+    : `${bounds}; the command's output overwrites ${logFile.replaceAll(id, "<session id>")}`;
 }
 
 /** Returns the expiry and quorum for a new approval request from the current settings. */

@@ -23,7 +23,8 @@ function instructions(workspace: string): string {
     "Some commands require approval by a person.",
     "If a call returns before the person has decided, repeat the same call to keep waiting.",
     "A command that is still running when the call returns continues as a session; the result says how to wait for it.",
-    "Sessions are also resources: sallyport://session/{id}, and their output at /output, /stdout and /stderr below it.",
+    "Each session is also available as the resource sallyport://session/{id}; append /output, /stdout or /stderr to the",
+    "URI to read its output.",
   ].join(" ");
 }
 

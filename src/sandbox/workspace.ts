@@ -187,6 +187,6 @@ function enterFolder(place: string, path: string): number {
 
 function outsideWorkspace(path: string): SallyportError {
   return new SallyportError("PathOutOfScope", `\`${path}\` is not a folder in the workspace.`, [
-    { action: "check_scope", hint: "Remove the file or symbolic link of that name." },
+    { action: "check_scope", hint: "Remove the file or symbolic link with that name." },
   ]);
 }

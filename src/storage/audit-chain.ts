@@ -112,8 +112,9 @@ function* verifySteps(
     onProgress?.(at.seq, total);
     yield;
   }
-  if (at.hash !== bounds.head.hash) return report("it is not the latest entry written", at.seq);
-  if (bounds.last > BigInt(total)) return report("it was not written by Sallyport: it follows the latest entry");
+  if (at.hash !== bounds.head.hash) return report("it does not match the recorded end of the log", at.seq);
+  if (bounds.last > BigInt(total))
+    return report("it comes after the recorded end of the log, so it was not written by Sallyport");
   if (anchor && anchor.seq > at.seq) return report(`it is missing: the log once had ${anchor.seq} entries`);
   return report(null);
 }

@@ -69,7 +69,7 @@ function leaseLost(id: number, done: boolean): SallyportError {
     : "it has expired and the item was claimed again, or it was never issued";
   return new SallyportError("LeaseLost", `The lease on work item ${id} is not valid: ${why}.`, [
     { action: "drop_work", hint: "Stop working on this item; it belongs to another consumer." },
-    { action: "lease_longer", hint: "Claim items with a longer lease if the work takes longer." },
+    { action: "lease_longer", hint: "If processing takes longer than the lease, claim items with a longer lease." },
     LIST,
   ]);
 }

@@ -47,7 +47,7 @@ function sentence(text: string): string {
 }
 
 const UNSTARTED = {
-  blocked: "Blocked. This rule cannot be overridden. Report it, and do not rephrase the command.",
+  blocked: "Blocked by a rule that cannot be overridden. Report this, and do not rephrase the command.",
   denied: "Denied. Ask the operator to allow the command, or use another approach.",
   pending: "Waiting for a person's approval. Nothing has run yet.",
 } as const;

@@ -18,7 +18,7 @@ export const clean: Command = {
     "max-bytes": { type: "string" },
   },
   help: {
-    "older-than": "DUR: Remove sessions that ended longer ago than this",
+    "older-than": "DUR: Remove sessions that ended more than this time ago",
     keep: "N: Keep only the N latest sessions",
     "max-bytes": "SIZE: Remove the oldest sessions until the logs take at most this much space",
     json: "Print {removed: [ids], freedBytes}",
@@ -27,6 +27,7 @@ export const clean: Command = {
     ["Apply the configured retention", "sallyport clean"],
     ["Remove sessions that ended more than a week ago", "sallyport clean --older-than 7d"],
     ["Keep at most 100 sessions and 1 GiB of logs", "sallyport clean --keep 100 --max-bytes 1G"],
+    ["Remove all finished sessions", "sallyport clean --keep 0"],
   ],
   run: (invocation) =>
     withGateway(invocation, async (gateway) => {

@@ -12,7 +12,7 @@ export const completionCommand = (loadAll: () => Promise<Command[]>): Command =>
   actions: { bash: "Print the script for bash", zsh: "Print the script for zsh", fish: "Print the script for fish" },
   options: {},
   examples: [
-    ["Enable completion in the current bash", 'eval "$(sallyport completion bash)"'],
+    ["Enable completion in the current shell (bash)", 'eval "$(sallyport completion bash)"'],
     ["Install completion for zsh, in a folder of $fpath", "sallyport completion zsh > ~/.zfunc/_sallyport"],
     ["Install completion for fish", "sallyport completion fish > ~/.config/fish/completions/sallyport.fish"],
   ],

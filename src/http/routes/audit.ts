@@ -20,7 +20,7 @@ const Entry = z
     outcome: z.string().describe("Outcome of the event"),
     summary: z.string().describe("One-line description, usually the command"),
     detail: z.looseObject({}).describe("Details, depending on the kind"),
-    hash: z.string().describe("SHA-256 hash of this entry and the hash of the previous one"),
+    hash: z.string().describe("SHA-256 hash of this entry together with the hash of the previous entry"),
   })
   .meta({ id: "AuditEntry" });
 

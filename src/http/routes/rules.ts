@@ -15,7 +15,7 @@ const MAX_TRIED = 50;
 const DEFAULT_AGENT = "default";
 
 const NewRule = z.strictObject({
-  agent: shortText(128).min(1).optional().describe("Agent the grant applies to (default: default)"),
+  agent: shortText(128).min(1).optional().describe("Agent the grant applies to (default: `default`)"),
   command: z.array(z.string().max(4096)).min(1).max(256).describe("Program and arguments"),
   cwd: shortText(4096).optional().describe("Working directory the grant applies to (default: the workspace)"),
   args: z

@@ -7,7 +7,7 @@ import { exitStatus, repeatedCommand } from "../result-text.ts";
 
 /** Returns the merged output of a foreground command, truncated to 100 KiB. */
 export function bashOutput({ id, output, truncated }: RunResult): ModelText {
-  const hint = `BashOutput shell_id=${id}, from the beginning`;
+  const hint = `BashOutput shell_id=${id}, which starts at the beginning`;
   return forModel(output, { maxBytes: BASH_OUTPUT_BYTES, omittedBytes: truncated.stdout, hint });
 }
 

@@ -70,7 +70,7 @@ export const RunResult = z.object({
 
 export const RunBackgroundResult = z.object({
   success: z.boolean().describe("True if the process was started"),
-  pid: z.int().nullable().describe("The process id to pass to kill_process"),
+  pid: z.int().nullable().describe("The pid to pass to kill_process"),
   command: z.string(),
   process_id: z.string().describe("The session ID, for tools of other toolsets"),
   blocked: blocked.optional(),

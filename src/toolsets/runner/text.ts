@@ -58,7 +58,10 @@ export const NO_CLOSING_QUOTE = {
   type: "InvalidRequest",
   message: "`command` has an unclosed quote or ends with a backslash.",
   recovery: [
-    { action: "fix_request", hint: "Close the quote. With shell: false, the command is split as POSIX shlex does." },
+    {
+      action: "fix_request",
+      hint: "Close the quote. With shell: false, the command is split by the rules of POSIX shlex.",
+    },
     { action: "use_shell", hint: "Set shell: true if the command uses shell syntax." },
   ],
 };

@@ -231,7 +231,7 @@ test("the log file is shown, and an approval without it does not cover it", asyn
   gateway.approvals.decide(first.approvalId ?? "", { ...YES, channel: "cli" });
   await gateway.run({ command: "echo out", logFile: "b\u001b[2Jad.log" });
   assert.equal(asked.length, 1);
-  assert.match(asked[0]?.request.confinement ?? "", /; its output overwrites .*\/b‹escape›\[2Jad\.log$/);
+  assert.match(asked[0]?.request.confinement ?? "", /; the command's output overwrites .*\/b‹escape›\[2Jad\.log$/);
   assert.equal(gateway.approvals.get(first.approvalId ?? "").status, "approved");
 });
 

@@ -78,7 +78,7 @@ const CASES: [what: string, sql: string, seq: number, why: string][] = [
     "an entry inserted after the last",
     copy(20, "21"),
     21,
-    "it was not written by Sallyport: it follows the latest entry",
+    "it comes after the recorded end of the log, so it was not written by Sallyport",
   ],
   [
     "two swapped entries",
@@ -97,7 +97,7 @@ const CASES: [what: string, sql: string, seq: number, why: string][] = [
     "a truncated end with a changed head",
     "DELETE FROM audit WHERE seq > 12; UPDATE audit_head SET seq = 12",
     12,
-    "it is not the latest entry written",
+    "it does not match the recorded end of the log",
   ],
   ["a removed head", "DELETE FROM audit_head", 1, "the head of the log is missing"],
   ["a number too large to read", "UPDATE audit SET at_ms = 9223372036854775807 WHERE seq = 7", 7, ""],

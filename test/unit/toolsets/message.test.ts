@@ -82,7 +82,7 @@ const cases: [what: string, outcome: RunResult | SessionInfo, message: string | 
   [
     "blocked",
     info({ status: "blocked", exitCode: null }),
-    "Blocked. This rule cannot be overridden. Report it, and do not rephrase the command.",
+    "Blocked by a rule that cannot be overridden. Report this, and do not rephrase the command.",
   ],
   [
     "denied by a person",

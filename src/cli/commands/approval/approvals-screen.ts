@@ -50,7 +50,9 @@ function applyDecision(
   try {
     const { status } = approvals.decide(state.selected, { ...effect.decide, ...localUser() });
     const message =
-      status === "pending" ? "Your decision is recorded. More approvers have to decide." : `Request ${status}.`;
+      status === "pending"
+        ? "Your decision has been recorded. Other approvers still have to decide."
+        : `Request ${status}.`;
     const at = state.waiting.findIndex(({ id }) => id === state.selected);
     const next = state.waiting[at + 1] ?? state.waiting[at - 1];
     return { ...state, message, selected: next?.id ?? null, top: 0, seenTo: 0 };

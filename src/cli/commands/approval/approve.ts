@@ -46,5 +46,5 @@ function outcomeText(approval: Approval): string {
   const { status, decisions, quorum } = approval;
   if (status === "approved") return `Approved: ${commandOf(approval)}`;
   const decided = `${decisions.length} of ${quorum.approvers.length} approvers have decided`;
-  return `Recorded; ${decided} (rule: ${quorum.rule}): ${commandOf(approval)}`;
+  return `Decision recorded; ${decided} (rule: ${quorum.rule}): ${commandOf(approval)}`;
 }

@@ -18,8 +18,8 @@ export const check: Command = {
   usage:
     "sallyport check [OPTIONS] [--] COMMAND...\n       sallyport check [OPTIONS] -c TEXT\n       sallyport check [OPTIONS] --ndjson",
   description: `
-    Prints the verdict for a command with its reasons. Several arguments are a program and its arguments, to be run
-    without a shell. A single argument that contains spaces or shell operators is shell text, as with -c.`,
+    Prints the verdict for a command with its reasons. Several arguments are checked as a program and its arguments,
+    without a shell. A single argument that contains spaces or shell operators is checked as shell text, as with -c.`,
   takesCommandLine: true,
   options: {
     command: { type: "string", short: "c" },

@@ -51,5 +51,5 @@ export function commandOf({ request }: Approval): string {
 export function grantText({ executable, args, piped }: Grant): string {
   const words =
     args.kind === "exact" ? quoteArgv([executable, ...args.values]) : [executable, ...args.patterns].join(" ");
-  return shownLine(words) + (piped ? "  (also in a pipe)" : "");
+  return shownLine(words) + (piped ? "  (including in a pipeline)" : "");
 }

@@ -19,7 +19,7 @@ export const deny: Command = {
     const reason = textOption(invocation.values, "reason");
     return forEachApproval(invocation, (approvals, id) => {
       const approval = approvals.decide(id, { decision: "deny", ...localUser(), ...(reason ? { reason } : {}) });
-      invocation.io.err(`${approval.status === "denied" ? "Denied" : "Recorded"}: ${commandOf(approval)}\n`);
+      invocation.io.err(`${approval.status === "denied" ? "Denied" : "Decision recorded"}: ${commandOf(approval)}\n`);
       return approval;
     });
   },

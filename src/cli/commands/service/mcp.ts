@@ -46,7 +46,8 @@ export const mcp: Command = {
       "DUR: Answer each call within this time; a command that takes longer continues as a session (default: 45s)",
     "on-disconnect": "keep|end: Keep or end background sessions when the client disconnects (default: keep)",
     approvals:
-      "host|elsewhere: Where to request approval: also from the user of the MCP host, or only elsewhere (default: host)",
+      "host|elsewhere: Also request approval from the user of the MCP host, or only in the console and on the command " +
+      "line (default: host)",
     http: "[HOST:]PORT: Serve Streamable HTTP on this address; port 0 selects a free port (default host: 127.0.0.1)",
     "allow-host": "NAME: Additional host name to accept in requests; repeatable",
     "max-sessions": `N: Maximum number of concurrent protocol sessions (default: ${DEFAULT_SESSIONS})`,
@@ -118,8 +119,7 @@ const note = (io: Io) => (error: Error) => {
 };
 
 async function serveStdio(options: AgentOptions, { signal, hostMayApprove, io }: Serving): Promise<void> {
-  if (io.isTTY.stdin)
-    io.err("Serving MCP on stdin and stdout, which is meant for an MCP host. Press Ctrl-D to stop.\n");
+  if (io.isTTY.stdin) io.err("Serving MCP on stdin and stdout, for an MCP host to connect to. Press Ctrl-D to stop.\n");
   // Output of console.log must not be mixed with the protocol on stdout.
   globalThis.console = new Console(process.stderr);
   const [{ AgentContext }, { serveStdio }] = await Promise.all([

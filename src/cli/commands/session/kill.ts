@@ -15,7 +15,7 @@ export const kill: Command = {
   options: { signal: { type: "string", short: "s" }, "force-after": { type: "string" } },
   help: {
     signal: "SIG: Signal to send, by name or number (default: TERM)",
-    "force-after": "DUR: Send SIGKILL after this time (default: 5s; never with --signal)",
+    "force-after": "DUR: Send SIGKILL after this time (default: 5s, or never if --signal is used)",
     json: "Print the sessions as JSON",
   },
   examples: [

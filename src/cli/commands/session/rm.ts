@@ -12,7 +12,7 @@ export const rm: Command = {
   examples: [
     ["Remove a finished session", "sallyport rm web"],
     ["Kill a running session and remove it", "sallyport rm -f web"],
-    ["Remove all finished sessions", "sallyport rm $(sallyport ps -aq)"],
+    ["Kill and remove all sessions", "sallyport rm -f $(sallyport ps -aq)"],
   ],
   run: async (invocation) => {
     const force = invocation.values.force === true;

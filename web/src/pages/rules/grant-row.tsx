@@ -85,8 +85,8 @@ export function GrantRow(props: { grant: Grant; onChanged: () => void }) {
               <Shown text={grantCommand(grant())} />
             </pre>
             <p class="hint">
-              From now on, <Shown text={grant().agent} /> needs approval for this command. Commands that are already
-              running continue.
+              Without this grant, <Shown text={grant().agent} /> needs approval to run this command. Commands that are
+              already running continue.
             </p>
             <Show when={deed.error()}>
               <ErrorNote error={deed.error()} />

@@ -11,6 +11,21 @@ import { sessionDetails } from "../../../../../src/session/details.ts";
 /** Labels of `sessionDetails` that are shown elsewhere on the page. */
 const SHOWN_ELSEWHERE = new Set(["command", "variables", "warning", "hint", "error", ""]);
 
+/** Labels that are not simply capitalized. */
+const LABELS: Record<string, string> = {
+  cpu: "CPU time",
+  cwd: "Working directory",
+  "i/o": "I/O",
+  id: "ID",
+  pid: "PID",
+  stderr: "stderr",
+  stdout: "stdout",
+};
+
+function labelOf(label: string): string {
+  return LABELS[label] ?? label.charAt(0).toUpperCase() + label.slice(1);
+}
+
 /** The recorded details of a session: the command, its verdict and its approval. */
 export function DetailsTab(props: { info: SessionDetails }) {
   const pairs = () => sessionDetails(props.info).filter(([label]) => !SHOWN_ELSEWHERE.has(label));
@@ -21,13 +36,13 @@ export function DetailsTab(props: { info: SessionDetails }) {
         <dl class="facts">
           <For each={pairs()}>
             {([label, value]) => (
-              <Fact name={label}>
+              <Fact name={labelOf(label)}>
                 <Shown text={String(value)} />
               </Fact>
             )}
           </For>
           <Show when={props.info.envNames.length > 0}>
-            <Fact name="variables">
+            <Fact name="Variables">
               <p class="names">
                 <For each={props.info.envNames}>
                   {(name) => (
@@ -41,7 +56,7 @@ export function DetailsTab(props: { info: SessionDetails }) {
             </Fact>
           </Show>
           <Show when={props.info.hints.length > 0}>
-            <Fact name="hints for the agent">
+            <Fact name="Hints for the agent">
               <For each={props.info.hints}>
                 {(hint) => (
                   <p>
