@@ -24,7 +24,7 @@ export const worker: Command = {
     replicas: { type: "string" },
   },
   help: {
-    labels: "KEY=VALUE,...: Labels that requests can select, for example gpu=yes; repeatable",
+    labels: "KEY=VALUE,...: Labels by which requests can select this worker, for example gpu=yes; repeatable",
     slots: "N: Maximum number of concurrent commands (default: 4 per processor)",
     as: "NAME: Host name in the fleet (default: the host name of this machine)",
     workspaces: "DIR: Folder in which workspaces are created (default: next to the state folder)",
