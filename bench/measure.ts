@@ -11,8 +11,9 @@ export function percentile(samples: number[], share: number): number {
 }
 
 /**
- * Measures the subjects alternately in random order, so that other work on the machine affects all of them equally. Returns
- * the samples of each in ms. `inARow` is the number of consecutive calls of one subject, like the commands of one agent.
+ * Measures the subjects in turn, in a new random order in each round, so that other work on the machine affects all of
+ * them equally. Returns the samples of each in ms. `inARow` is the number of consecutive calls to one subject, like the
+ * commands of one agent.
  */
 export async function takeTurns(rounds: number, subjects: (() => Promise<unknown>)[], inARow = 1): Promise<number[][]> {
   const samples = subjects.map(() => [] as number[]);

@@ -5,8 +5,8 @@ import { installPeers } from "./peers.ts";
 import type { BenchResult } from "./result.ts";
 
 /**
- * Runs the benchmarks, or those named as arguments, each together with its peers. `--quick` takes fewer samples; `--peers`
- * installs the peers that are npm packages.
+ * Runs all benchmarks, or only those named as arguments, and measures the peers of each one with it. `--quick` takes
+ * fewer samples; `--peers` installs the peers that are npm packages.
  */
 const SUITES: Record<string, () => Promise<{ run(options: { quick: boolean }): Promise<BenchResult[]> }>> = {
   spawn: () => import("./spawn/run.ts"),

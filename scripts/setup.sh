@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-# Servers are installed in folders that are not on every PATH.
+# Debian installs servers such as PostgreSQL in folders that may not be on the PATH.
 search="$PATH:/usr/sbin"
 for folder in /usr/lib/postgresql/*/bin; do search="$search:$folder"; done
 

@@ -1,4 +1,7 @@
-/** `npm run bench -- --peers behavior`: compares behavior in situations that have caused problems in practice. Sets no targets. */
+/**
+ * `npm run bench -- --peers behavior`: compares how Sallyport and its peers behave in situations that have caused
+ * problems in practice. There are no targets.
+ */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -35,7 +38,7 @@ async function within(ms: number, done: Promise<unknown>): Promise<boolean> {
   return Promise.race([done.then(() => true), pause(ms, false)]);
 }
 
-/** Checks a command whose background process keeps the output open. */
+/** Checks whether a command returns and leaves no process behind if its background process keeps the output open. */
 async function leavesNothing(subject: Subject): Promise<string> {
   const { sleep, alive } = marked();
   const { ended, kill } = await subject.start(`${sleep} & echo done`);
@@ -94,7 +97,7 @@ export async function run(): Promise<BenchResult[]> {
   writeFileSync(join(place.home, ".ssh", "id_ed25519"), `${SECRET}\n`);
   process.env.HOME = place.home;
   const all = await subjects(place);
-  const rows = [["what", ...Object.keys(CHECKS)], Array.from({ length: Object.keys(CHECKS).length + 1 }, () => "---")];
+  const rows = [["tool", ...Object.keys(CHECKS)], Array.from({ length: Object.keys(CHECKS).length + 1 }, () => "---")];
   try {
     for (const subject of all) {
       const answers = [];

@@ -1,4 +1,4 @@
-/** Typical commands of coding agents, over which the timings are taken. */
+/** Commands that coding agents typically run. The timings are measured with them. */
 export const typical: readonly string[] = [
   "ls",
   "ls -la src",

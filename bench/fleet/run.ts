@@ -6,7 +6,7 @@ import { BenchFleet } from "./bench-fleet.ts";
 const TRUE = { command: "/bin/true", args: [] };
 const SLEEP = { command: "sleep", args: ["0.1"] };
 const SLEEP_MS = 100;
-/** Slots per worker. Few, so that eight workers leave the CPU of one machine mostly idle. */
+/** Slots per worker. The number is low, so that eight workers leave the CPU of one machine mostly idle. */
 const SLOTS = 2;
 const MOST_ADDED_MS = 3;
 const MOST_BEHIND_MS = 20;

@@ -2,7 +2,8 @@
  * Measures the control traffic of a thousand workers against real servers: the cost of idle workers, and the latency of
  * sessions at the rate of a million a day, at ten times that rate, and at the highest rate that the servers can take.
  *
- *   node bench/fleet/scale.ts [--workers 1000] [--servers 1|3] [--seconds 15] [--own-queues replicated|single|none]
+ *   node bench/fleet/scale.ts [--workers 1000] [--servers 1|3] [--seconds 15] [--processes 4]
+ *                             [--own-queues replicated|single|none]
  */
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -57,7 +58,7 @@ function cpuMs(pid: number): number {
   return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND;
 }
 
-/** The sum of all servers. */
+/** Returns the current counters, summed over all servers. */
 async function read(): Promise<Reading> {
   const reading = { atMs: Date.now(), cpuMs: 0, inMsgs: 0, outMsgs: 0, inBytes: 0, outBytes: 0, rss: 0, stored: 0 };
   for (const server of servers) {

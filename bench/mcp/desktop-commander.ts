@@ -6,7 +6,10 @@ import { StdioServer } from "./server.ts";
 
 const NAME = "@wonderwhy-er/desktop-commander";
 
-/** A widely used MCP server for commands. Measured when it is installed (`--peers`); it is not a dependency. */
+/**
+ * Starts Desktop Commander, a widely used MCP server that runs commands. Returns null if it is not installed (`--peers`
+ * installs it).
+ */
 export async function desktopCommander(): Promise<StdioServer | null> {
   let manifest: string;
   try {

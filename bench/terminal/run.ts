@@ -4,7 +4,7 @@ import { keyToEcho } from "./echo.ts";
 import { flood } from "./flood.ts";
 import { liveScreen, rebuild } from "./screen.ts";
 
-/** Measures terminals: keys, large output and screens, compared with a pty in this process (`@lydell/node-pty`). */
+/** Measures key echo, large output and screens of terminals against a pty in this process (`@lydell/node-pty`). */
 export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]> {
   // An editor can run any command, so it requires approval.
   const { gateway, leave } = await benchGateway({ approve: async () => ({ decision: "once", who: "bench" }) });

@@ -28,11 +28,11 @@ static uint64_t system_tasks(void)
 static void log_unenforced(const struct exit_record *record)
 {
 	if (record->unenforced_memory && log_first(LOG_UNENFORCED_MEMORY))
-		log_warn("limit_monitor", "the memory limit is only polled: no cgroup is available");
+		log_warn("limit_monitor", "the memory limit is checked only at intervals: no cgroup is available");
 	if (record->unenforced_tasks && log_first(LOG_UNENFORCED_PROCESSES))
-		log_warn("limit_monitor", "the process limit is only polled: no cgroup is available");
+		log_warn("limit_monitor", "the process limit is checked only at intervals: no cgroup is available");
 	if (record->unenforced_cpu && log_first(LOG_UNENFORCED_CPU))
-		log_warn("limit_monitor", "the cpu limit is not enforced: no cgroup is available");
+		log_warn("limit_monitor", "the CPU limit is not enforced: no cgroup is available");
 }
 
 void limit_monitor_open(struct limit_monitor *monitor, const struct cgroup_host *host, const struct request *request,

@@ -50,7 +50,7 @@ static void kill_members(int folder, const char *name)
 	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 		pid_t pid = (pid_t)atoi(line);
 		int pidfd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
-		/* The check follows pidfd_open, so that a reused pid is recognized by its other group. */
+		/* The group is checked after pidfd_open, because a process that reuses the pid is in another group. */
 		if ((pidfd >= 0 || errno == ENOSYS) && is_member(pid, name))
 			pidfd_signal(pid, pidfd, SIGKILL);
 		if (pidfd >= 0)

@@ -15,7 +15,7 @@ export function outOfDescriptors(path: string): SallyportError {
 
 const CODES = new Set(["EMFILE", "ENFILE", "ENOMEM"]);
 
-/** Reports whether an error means that this process is out of file descriptors or memory, not that no file exists. */
+/** Reports whether an error means that file descriptors or memory ran out, rather than that the file does not exist. */
 export function isFdExhaustion(error: unknown): boolean {
   return CODES.has((error as NodeJS.ErrnoException).code ?? "");
 }

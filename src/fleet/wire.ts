@@ -9,7 +9,7 @@ import { SessionSchema } from "../core/session-schema.ts";
 import { ExitRecordSchema } from "../executor/native/exit-record.ts";
 import type { ApprovedRequest } from "./attestation.ts";
 
-/** The protocol version. It is increased with each incompatible change of a message. */
+/** The protocol version. It is incremented with each incompatible change to a message. */
 export const WIRE_VERSION = 1;
 
 /** Maximum number of times that a command with `retry: "idempotent"` is started. */
@@ -43,7 +43,7 @@ const AnyJobMessage = z.object({
   /** With `sticky`, all sessions of the workspace run on the host that has its files. */
   workspace: z.object({ name: token, sticky: z.boolean() }),
   background: z.boolean(),
-  /** The session's name, and an id of the gateway's state folder (`home`). Older gateways do not send it. */
+  /** The session's name and the id of the gateway's state folder (`home`). Older gateways do not send this field. */
   from: z.object({ home: token, name: SessionName }).optional(),
   /** Paths inside the workspace are relative. */
   request: RunRequest,

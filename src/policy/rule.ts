@@ -10,7 +10,7 @@ export interface Rule {
    * configuration.
    */
   tier: "blocked" | "deny";
-  /** What a matching command does: a sentence without its subject, which starts with a verb in the third person. */
+  /** What a matching command does. Starts with a verb in the third person, of which the command is the subject. */
   message: string;
   /** A safe alternative, in the imperative. */
   suggestion: string;

@@ -12,7 +12,7 @@ export interface SignIn {
   name: string;
   /** The role. */
   role: TokenRole;
-  /** The agent. Empty for a person. */
+  /** The agent that the sign-in acts for. Empty for a person. */
   agent: string;
   /** When the sign-in expires (ISO 8601). */
   expiresAt: string;
@@ -24,7 +24,7 @@ interface NewSignIn {
   name: string;
   /** The role. */
   role: TokenRole;
-  /** The agent. Empty for a person. */
+  /** The agent that the sign-in acts for. Empty for a person. */
   agent: string;
   /** The ID of the token that was used. Null for a sign-in link. */
   token: string | null;
@@ -50,8 +50,8 @@ const GOOD = `sign_ins.expires_ms > ? AND (token IS NULL OR EXISTS (
  * page stores.
  */
 export class SignIns {
-  // A browser sends a cookie to every port of a host, including a server that an agent's command runs there. The secret
-  // in the page is not sent to other ports (invariant 7).
+  // A browser sends a cookie to every port of a host, including the ports of servers that an agent's commands run there.
+  // The secret in the page is not sent to other ports (invariant 7).
   readonly #database: DatabaseSync;
   readonly #putLink: StatementSync;
   readonly #link: StatementSync;
@@ -94,7 +94,7 @@ export class SignIns {
   /** Redeems a sign-in link, which works only once. Returns null when the link does not exist or has expired. */
   takeLink(secret: string): Pick<SignIn, "name" | "role"> | null {
     const hash = hashOf(secret);
-    // The link is looked up without the write lock first, so that guesses do not block other writers.
+    // The link is first looked up without the write lock, so that guesses do not block other writers.
     if (!this.#link.get(hash)) return null;
     const row = this.#takeLink.get(hash, Date.now());
     return (row as unknown as Pick<SignIn, "name" | "role"> | undefined) ?? null;

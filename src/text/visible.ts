@@ -93,7 +93,7 @@ function nameOf(found: string): string {
   const breaks = found.split("\n").length - 1;
   if (breaks > 0) return `${breaks} line breaks`;
   if (found.startsWith(" ")) return `${found.length} spaces`;
-  if (/^\p{M}{2}/u.test(found)) return `${[...found].length} accents`;
+  if (/^\p{M}{2}/u.test(found)) return `${[...found].length} combining marks`;
   const code = (found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
   return NAMED[found] ?? `U+${code}`;
 }

@@ -7,8 +7,8 @@ import type { ExitRecord } from "../execution.ts";
 const LENGTH_MAX = 100;
 
 /**
- * Returns the address of a socket, whose path may be longer than an address can be. The address is valid until `close`
- * is called.
+ * Returns an address for a socket, even if the path of the socket is too long to be an address. The address is valid
+ * until `close` is called.
  */
 export function socketAddress(path: string): { address: string; close(): void } {
   if (process.platform !== "linux" || Buffer.byteLength(path) <= LENGTH_MAX) return { address: path, close: () => {} };
@@ -34,7 +34,7 @@ export interface Reply {
   before?: number;
 }
 
-/** The reply to `inputState`: processes as pids, bytes in hex. */
+/** The reply to `inputState`. Processes are given as pids, and bytes in hex. */
 export interface InputReply extends Reply {
   reading: boolean | null;
   echo: boolean;
@@ -59,7 +59,10 @@ export type KeeperEvent =
   | { ev: "overloaded"; step: string; errno: number };
 
 const HELLO_TIMEOUT_MS = 10_000;
-/** A read buffer for all connections. Bytes are parsed before the next read; a stream would add latency. */
+/**
+ * The read buffer that all connections share. This is safe because its bytes are parsed before the next read. Reading
+ * through a stream would add latency.
+ */
 const ARRIVED = Buffer.allocUnsafeSlow(64 << 10);
 const REPLY = '{"ev":"re"';
 

@@ -9,7 +9,10 @@ import { isId } from "../../core/id.ts";
 const STRAY_AFTER_MS = 3600 * 1000;
 const REMOVE_ATTEMPTS = 5;
 
-/** The small files that record a session's outcome, or that it has no keeper. They are kept longest. */
+/**
+ * The small files that record how a session ended, which keeper ran it, or that it was abandoned. They are kept the
+ * longest.
+ */
 const OUTCOME_FILES = ["exit", "owner", "forgone"];
 
 /** Removes the folders of sessions without a row. */

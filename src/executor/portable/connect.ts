@@ -29,7 +29,8 @@ export const PTY_MODULE = "@lydell/node-pty";
 const NOT_LISTENING = new Set(["ENOENT", "ECONNREFUSED", "ECONNRESET"]);
 
 /**
- * The keeper written for Node, for machines where the native keeper cannot run. docs/portable.md lists its limitations.
+ * The keeper that runs on Node, for machines where the native keeper cannot run. docs/portable.md lists its
+ * limitations.
  */
 export const PORTABLE: KeeperKind = {
   abilities: {

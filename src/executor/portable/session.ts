@@ -27,7 +27,7 @@ interface SessionClient {
 export interface SessionServer {
   readonly pipes: PipePool;
   folder(id: string): string;
-  /** Accepts gateways for one session. Resolves with a function that stops listening. */
+  /** Accepts connections from gateways for one session. Resolves with a function that stops listening. */
   listen(path: string, session: Session): Promise<() => void>;
   addSession(session: Session): void;
   removeSession(session: Session): void;

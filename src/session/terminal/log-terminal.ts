@@ -7,18 +7,21 @@ import { Emulator, type ScreenOptions } from "./emulator.ts";
 import { readTerminalHistory } from "./history.ts";
 import { ModeTracker } from "./mode-tracker.ts";
 
-/** Output up to this size is always drawn in full; it takes about 50 ms. */
+/** Output up to this size is always drawn in full, which takes about 50 ms. */
 const ALWAYS_DRAWN = 1 << 20;
 
-/** The maximum amount of output that is drawn. A full-screen program repaints its whole screen within it. */
+/**
+ * The maximum amount of output that is drawn. A full-screen program usually repaints its whole screen within this
+ * amount.
+ */
 const MOST_DRAWN = 4 << 20;
 
 /** The maximum amount of output that is scanned for modes. */
 const MOST_SKIMMED = 128 << 20;
 
 /**
- * Returns where to start drawing a long output. Plain lines are drawn from where enough of them remain to fill the
- * screen and the scrollback, which gives the same result as drawing everything. If the output moves the
+ * Returns where to start drawing a long output. If its end consists of plain lines, only enough of them to fill the
+ * screen and the scrollback are drawn, which gives the same result as drawing everything. If the output moves the
  * cursor, only its last megabytes are drawn, with the modes that were set before them.
  */
 function replayStart(reader: LogReader, from: number, end: number, emulator: Emulator): number {
@@ -62,7 +65,7 @@ class LogReader {
     return streamSize(this.#log, 0);
   }
 
-  /** Yields the bytes between two offsets in blocks, skipping punched ranges. */
+  /** Yields the bytes between two offsets in blocks, skipping ranges that were dropped because of the disk cap. */
   *between(from: number, to: number): Generator<LogPiece> {
     let gap = false;
     for (let at = from; at < to; ) {
@@ -89,8 +92,7 @@ class LogReader {
 const CHECKPOINT_EVERY = 4 << 20;
 
 /**
- * The maximum CPU time for drawing output. Of output that takes longer, which may be malicious, only the last bytes are
- * drawn.
+ * The maximum CPU time for drawing output. If output takes longer (it may be malicious), only its last bytes are drawn.
  */
 const DRAW_CPU_LIMIT_US = 3_000_000;
 const LAST_BYTES = 64 * 1024;
@@ -184,7 +186,7 @@ export class LogTerminal {
         const isLong = end - this.#offset > LAST_BYTES + BLOCK_BYTES;
         if (isLong && process.cpuUsage(begun).user > DRAW_CPU_LIMIT_US) return false;
       }
-      // Bytes missing at the end were punched out, or are still being written.
+      // Bytes missing at the end were dropped, or are still being written.
       if (this.#offset < Math.min(end, next)) this.#offset = Math.min(end, next);
     }
   }

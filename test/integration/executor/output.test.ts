@@ -88,7 +88,7 @@ test("returns all 256 byte values and 8 MiB of random data unchanged", async () 
   }
 });
 
-test("returns a character that is split between two writes or reads in one piece", async () => {
+test("does not break a character that is split across two writes or reads", async () => {
   const command = String.raw`printf 'gr\303'; sleep 0.1; printf '\274n \342\202'; sleep 0.1; printf '\254\360\237\230\200'`;
   const result = await gateway.run({ command });
   assert.equal(result.stdout, "grün €😀");

@@ -157,10 +157,12 @@ async function leavesNothingBehind(waiting: Waiting): Promise<void> {
   const { cell } = waiting;
   const ready = await waiting.prepare();
   for (const keeper of children(waiting.zygote)) if (children(keeper).length > 0) endIfThere(keeper);
-  await until("they ended with their keeper", () => ready.every((pid) => !isRunning(pid)));
+  await until("the prepared processes have exited with their keeper", () => ready.every((pid) => !isRunning(pid)));
   const more = await waiting.prepare();
   await cell.executor.close();
-  await until("they ended with the connection", () => more.every((pid) => !isRunning(pid)));
+  await until("the prepared processes have exited after the connection closed", () =>
+    more.every((pid) => !isRunning(pid)),
+  );
   await until("only keepers are left", () => children(waiting.zygote).flatMap(children).length === 0);
 }
 

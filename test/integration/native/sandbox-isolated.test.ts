@@ -26,7 +26,7 @@ for (const uid of IDENTITIES) {
   const overdue = async (text: string, graceMs: number) => {
     const execution = await cell.start(["bash", "-c", text], isolated, { graceMs });
     const release = execution.hold();
-    await until("it is up", () => cell.output(execution.id, "stdout") === "up\n");
+    await until("the command is running", () => cell.output(execution.id, "stdout") === "up\n");
     assert.ok(await execution.setDeadline(1));
     const outcome = await cell.finish(execution);
     release();
@@ -85,7 +85,7 @@ for (const uid of IDENTITIES) {
     assert.deepEqual([polite.record.reason, polite.record.code, polite.stdout], ["timeout", 0, "up\nbye\n"]);
     const execution = await cell.start(["bash", "-c", "setsid sleep 300 & echo up; sleep 300"], isolated);
     const release = execution.hold();
-    await until("it is up", () => cell.output(execution.id, "stdout") === "up\n");
+    await until("the command is running", () => cell.output(execution.id, "stdout") === "up\n");
     await until(
       "the first process, the command and its child are there",
       () => family(execution.keeperPid).length === 3,
@@ -113,7 +113,7 @@ for (const uid of IDENTITIES) {
     release();
     assert.deepEqual([record.reason, record.code, record.leftover, record.final], ["exited", 3, 4, true]);
     // It has 200 ms to exit on its own, which is not always enough on a busy machine.
-    await until("one ends in time", async () => {
+    await until("a background process exits in time", async () => {
       const quick = await cell.sh("(sleep 0.05 &) ; exit 4", isolated);
       assert.equal(quick.record.code, 4);
       return quick.record.leftover === 0;
@@ -144,7 +144,7 @@ for (const uid of IDENTITIES) {
     const script = "(setsid sleep 300 &) ; setsid sh -c 'sleep 300 & sleep 300' & echo up; sleep 300";
     const execution = await cell.start(["bash", "-c", script], isolated);
     const release = execution.hold();
-    await until("it is up", () => cell.output(execution.id, "stdout") === "up\n");
+    await until("the command is running", () => cell.output(execution.id, "stdout") === "up\n");
     await until("the family is complete", () => family(execution.keeperPid).length === 6);
     const members = family(execution.keeperPid);
     process.kill(execution.keeperPid, "SIGKILL");

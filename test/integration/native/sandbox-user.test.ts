@@ -57,7 +57,7 @@ for (const [name, profile] of Object.entries(profiles)) {
     process.kill(execution.keeperPid, "SIGKILL");
     assert.equal(await execution.ended, "lost");
     release();
-    await until("it is gone", () => !exists(pid));
+    await until("the command has exited", () => !exists(pid));
   });
 }
 

@@ -42,7 +42,7 @@ const MODES: Statement[] = [
   },
   {
     at: "Core concepts, PTY-first",
-    says: "a command that needs a terminal gets one of 120 columns and 30 rows, others get none",
+    says: "a command that needs a terminal gets one of 120 columns and 30 rows, and others get none",
     holds: async (bench) => {
       const { aggregated } = await exec(bench, "stty size", { pty: true });
       assert.equal(aggregated, "30 120\n");

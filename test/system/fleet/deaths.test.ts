@@ -50,7 +50,10 @@ test("a worker that is killed and restarted recovers running sessions and those 
   await lasting.write("on\n");
   assert.equal((await lasting.wait()).exitCode, 0);
   assert.equal((await lasting.logs()).text, "before\ngot on\n");
-  await until("both ends are in the stream", async () => (await exitsOf(short.id)) + (await exitsOf(lasting.id)) === 2);
+  await until(
+    "both exits are in the stream",
+    async () => (await exitsOf(short.id)) + (await exitsOf(lasting.id)) === 2,
+  );
   await gateway.close();
   await kill(second);
 });
@@ -63,7 +66,7 @@ test("a reopened gateway recovers running and ended sessions, with one callback 
   const ended = await first.start({ command: "sleep 0.5; echo done", host: "w2" });
   const running = await first.start({ command: "read -r; echo over", stdin: "open", host: "w2" });
   await first.close();
-  await until("it has ended unseen", async () => (await exitsOf(ended.id)) === 1);
+  await until("the exit is in the stream", async () => (await exitsOf(ended.id)) === 1);
   const second = await fleet.open();
   const info = await second.session(ended.id).wait();
   assert.deepEqual([info.status, info.exitCode, info.host], ["completed", 0, "w2"]);
@@ -90,7 +93,7 @@ test("a session of a lost host gets status lost and a callback, and reruns only 
     host: "w3",
     retry: "idempotent",
   });
-  await until("it has begun", () => existsSync(mark) && readFileSync(mark, "utf8").length > 0);
+  await until("the command has started", () => existsSync(mark) && readFileSync(mark, "utf8").length > 0);
   await kill(worker);
   assert.equal((await lost.wait()).status, "lost");
   assert.match(lost.info().error?.message ?? "", /w3/);

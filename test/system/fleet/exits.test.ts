@@ -1,5 +1,6 @@
 /**
- * Exits that only a gateway can publish. Each appears in the exit stream exactly once, before its row records the end.
+ * Exits that only a gateway can publish. Each appears in the exit stream exactly once, before the session's row records
+ * the end.
  */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -87,7 +88,7 @@ test("abandons a session whose job was never published, and publishes its exit",
   await gateway.close();
 });
 
-test("an exit is published later if the exit stream is unavailable, even by another gateway process", {
+test("an exit that cannot be published is published later, by another gateway process if necessary", {
   skip,
 }, async () => {
   await recordedOnly();

@@ -26,10 +26,10 @@ test("a claim that was truncated by a full disk does not damage the others", { s
   const gateway = await fleet.open({ fleet: { servers: fleet.servers, as: "office", sticky: false } });
   const start = () => gateway.start({ command: "sleep 1000", host: "h0" });
   const before = await start();
-  await until("it runs", () => before.info().host === "h0");
+  await until("the session has a host", () => before.info().host === "h0");
   appendFileSync(file, '{"took":{"id":"01');
   const after = await start();
-  await until("it runs", () => after.info().host === "h0");
+  await until("the session has a host", () => after.info().host === "h0");
   await first.close();
   const second = await fleet.worker("h0", {}, fixture);
   const recovered = readFileSync(file, "utf8").trim().split("\n");

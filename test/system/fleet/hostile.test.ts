@@ -82,7 +82,7 @@ test("a workspace name cannot lead outside the agent's own folder", { skip }, as
   });
 
   const ids = [await send({ agent: "a" }), await send({ agent: "team/b" })] as const;
-  await until("both have run", async () => (await ended("a", ids[0])) && (await ended("team/b", ids[1])));
+  await until("both jobs have run", async () => (await ended("a", ids[0])) && (await ended("team/b", ids[1])));
   const folders = ["a", "team=2Fb"].map((agent) => join(fixture.folder, "workspaces", agent, "shop", "mark"));
   assert.deepEqual(folders.map(existsSync), [true, true]);
 });
@@ -110,9 +110,11 @@ test("a job that another worker has claimed leaves no row, audit entry or proces
 
 test("rejects a job with the id of another agent's session, and audits it", { skip }, async () => {
   const id = await send({ agent: "a" });
-  await until("it has run", async () => await ended("a", id));
+  await until("the job has run", async () => await ended("a", id));
   await send({ agent: "b", id });
-  await until("it is audited", () => summaries(id).some((each) => each.includes("a session of another agent")));
+  await until("the rejection is audited", () =>
+    summaries(id).some((each) => each.includes("a session of another agent")),
+  );
   assert.equal(await new FleetRegistry(liar.sessions).read("b", id), null);
   assert.equal(worker.gateway.row(id)?.agent, "a");
 });
@@ -170,7 +172,7 @@ test("accepts events only from the host of the session, for its agent and under 
   const asked = `$JS.API.CONSUMER.CREATE.${stream_name}.smuggler.${smuggled}`;
   const answer = await liar.nc.request(asked, JSON.stringify({ stream_name, config }));
   assert.equal(answer.json<{ error?: unknown }>().error, undefined);
-  await until("it was delivered", () => heard.includes(smuggled));
+  await until("the message is delivered", () => heard.includes(smuggled));
   await session.write("truth\n");
   assert.equal((await session.wait()).exitCode, 0);
   assert.equal((await session.logs()).text, "truth\n");
@@ -212,10 +214,10 @@ test("a worker cannot redirect a request that names a host or a label", { skip }
 test("a worker rejects a second attempt of a request that is not idempotent", { skip }, async () => {
   for (const attempt of [2, 3]) {
     const id = await send({ attempt });
-    await until("it is rejected", () => summaries(id).some((each) => each.includes("may run more than once")));
+    await until("the job is rejected", () => summaries(id).some((each) => each.includes("may run more than once")));
   }
   const id = await send({ attempt: 4, request: { command: "true", retry: "idempotent" } });
-  await until("it is rejected", () =>
+  await until("the job is rejected", () =>
     worker.gateway.audit.search({}).some(({ summary }) => summary.startsWith("Job rejected: it is malformed")),
   );
   assert.equal(worker.gateway.row(id), null);
@@ -227,7 +229,7 @@ test("a gateway resends its own copy of a job, not data from the registry", { sk
   const command = `echo own >> ${mark}; while ! test -e ${go}; do sleep 0.05; done`;
   const { id } = await first.start({ command, host: "w1", retry: "idempotent" });
   const lines = () => (existsSync(mark) ? readFileSync(mark, "utf8") : "");
-  await until("it runs", () => lines() === "own\n");
+  await until("the command runs", () => lines() === "own\n");
   await first.close();
   const key = `default.${id}`;
   const stored = (await liar.sessions.get(key))?.json<RegistryEntry>();
@@ -239,7 +241,7 @@ test("a gateway resends its own copy of a job, not data from the registry", { sk
   const second = await fleet.open();
   const again = second.session(id);
   const over = again.wait();
-  await until("it runs again", () => lines() === "own\nown\n");
+  await until("the command runs again", () => lines() === "own\nown\n");
   writeFileSync(go, "");
   assert.equal((await over).exitCode, 0);
   assert.ok(!existsSync(evil));
@@ -267,14 +269,17 @@ test("when the host of a workspace is lost, sticky sessions end and waiting sess
   const mortal = await fleet.workerProcess("mortal", { fleet: { ...own, as: "mortal" } });
   const gateway = await fleet.open({ fleet: own });
   const bound = await gateway.start({ command: "sleep 1000", retry: "idempotent" });
-  await until("it has a host", () => bound.info().host === "mortal");
+  await until("the session has a host", () => bound.info().host === "mortal");
   const waiting = await gateway.start({ command: "sleep 1000", host: "mortal", retry: "idempotent" });
-  await until("it has a host", () => waiting.info().host === "mortal");
+  await until("the session has a host", () => waiting.info().host === "mortal");
   await killAndWait(mortal.child);
   assert.equal((await bound.wait()).status, "lost");
   const link = await openConnection({ ...own, as: "looker" }, "gateway");
   const book = new FleetRegistry(link.sessions);
-  await until("it waits for its host", async () => (await book.read("default", waiting.id))?.entry.state === "open");
+  await until(
+    "the session waits for its host",
+    async () => (await book.read("default", waiting.id))?.entry.state === "open",
+  );
   await waiting.kill();
   assert.equal((await waiting.wait()).status, "killed");
   assert.equal((await book.read("default", waiting.id))?.entry.state, "forgone");
@@ -292,7 +297,7 @@ test("a worker starts and serves its sessions despite an invalid registry entry 
   const first = await fleet.workerProcess("w2");
   const gateway = await fleet.open();
   const session = await gateway.start({ command: "read -r line; echo $line", stdin: "open", host: "w2" });
-  await until("it has a host", () => session.info().host === "w2");
+  await until("the session has a host", () => session.info().host === "w2");
   await killAndWait(first.child);
   for (const text of ["not even JSON", JSON.stringify({ state: "claimed", host: "*" })]) {
     await liar.sessions.put(`default.${session.id}`, text);
@@ -315,14 +320,14 @@ test("a worker responds only to inbox subjects", { skip }, async () => {
   const asked = liar.subjects.control("w1", "default", "watch");
   const ask = JSON.stringify({ version: 1, id: newId() });
   for (const reply of ["written.here", "_INBOX.liar"]) liar.nc.publish(asked, ask, { reply });
-  await until("it has responded", () => answers.includes("_INBOX.liar"));
+  await until("the worker has responded", () => answers.includes("_INBOX.liar"));
   assert.deepEqual(answers, ["_INBOX.liar"]);
 });
 
 test("a session that outlives its registry entry continues, and its end is recorded", { skip }, async () => {
   const gateway = await fleet.open();
   const session = await gateway.start({ command: "read -r line; echo $line", stdin: "open", host: "w1" });
-  await until("it has a host", () => session.info().host === "w1");
+  await until("the session has a host", () => session.info().host === "w1");
   const manager = await liar.js.jetstreamManager(false);
   const key = `$KV.${liar.stores.sessions}.default.${session.id}`;
   const age = () => manager.streams.purge(`KV_${liar.stores.sessions}`, { filter: key });

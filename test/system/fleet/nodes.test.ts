@@ -46,7 +46,7 @@ before(async () => {
   server = await NatsServer.start();
   startWorker("b-2");
   startWorker("a-1", "--labels", "gpu=yes,disk=fast");
-  await until("both are there", async () => ((await nodes()).stdout.match(/\n/g) ?? []).length === 2, 60_000);
+  await until("both workers are listed", async () => ((await nodes()).stdout.match(/\n/g) ?? []).length === 2, 60_000);
 });
 
 after(async () => {
@@ -65,14 +65,16 @@ test("nodes lists the workers by name, with slots, labels and version", { skip }
   assert.match(stdout, /^a-1\tready\t3\t0\t\d+\.\d\d\t20\S+\t\d+\.\d+\.\d+\tdisk=fast,gpu=yes\nb-2\tready\t/);
 });
 
-test("a drained worker stays drained across a restart until it is returned", { skip }, async () => {
+test("a drained worker stays drained across a restart until `nodes return`", { skip }, async () => {
   const { stdout, code } = await nodes("drain", "b-2");
   assert.equal(code, 0);
   assert.match(stdout, /^b-2\tdrained\t/);
   const boot = (await listed()).find(({ host }) => host === "b-2")?.boot;
   await killAndWait(workers[0] as ChildProcess);
   startWorker("b-2");
-  await until("it is back", async () => (await listed()).some((node) => node.host === "b-2" && node.boot !== boot));
+  await until("the worker is listed again", async () =>
+    (await listed()).some((node) => node.host === "b-2" && node.boot !== boot),
+  );
   assert.match((await nodes()).stdout, /^b-2\tdrained\t/m);
   assert.match((await nodes("return", "b-2")).stdout, /^b-2\tready\t/);
 });

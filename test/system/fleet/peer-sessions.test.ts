@@ -86,7 +86,7 @@ test("another gateway's session can be read, awaited, written to and killed; onl
   const remote = await branch.find("reader");
   assert.equal(remote.id, far.id);
   await remote.write("hello\n");
-  await until("it is there", async () => (await remote.logs()).text === "hello\n");
+  await until("the output has arrived", async () => (await remote.logs()).text === "hello\n");
   await remote.extend(900_000);
   const found = await remote.waitFor({ timeoutMs: 1 });
   assert.deepEqual([found.reason, found.info.gateway], ["timeout", "office"]);
@@ -107,7 +107,7 @@ const idOf = (payload: unknown) => (payload as { session_id?: string }).session_
 /** Opens a gateway without sessions of its own. */
 const visitor = () => fleet.fixture().open({ fleet: { servers: fleet.servers, as: "visitor" } });
 
-test("input to another gateway's session is checked here, even if its name is a prefix of other ids", {
+test("a gateway checks input to another gateway's session, even if the session's name is a prefix of other ids", {
   skip,
 }, async () => {
   const far = await office.start({ command: "exec sh -i", name: "01", pty: true });
@@ -236,7 +236,9 @@ test("a malicious worker can neither hide nor take over sessions of others", { s
   const stop = beat(link, "liar");
   try {
     answer = { rows: [row({ id: newest })], more: false, total: 1 };
-    await until("it is asked", async () => ids(await listed(branch, { live: true })).includes(newest));
+    await until("the malicious worker's row is listed", async () =>
+      ids(await listed(branch, { live: true })).includes(newest),
+    );
     answer = { rows: [row({ id: own.id, name: "taken-over" })], more: false, total: 1 };
     assert.deepEqual(ids(await listed(branch, { live: true })), [far.id, own.id], "own sessions come from own records");
     answer = { rows: [{ ...row({ name: "taken-over" }), attempt: 3 }], more: false, total: 1 };
@@ -255,7 +257,7 @@ test("a malicious worker can neither hide nor take over sessions of others", { s
     const page = await branch.sessions({ live: true, limit: 2 });
     assert.deepEqual(ids(page.sessions), [newest, far.id], "duplicates are dropped");
     const rest = await branch.sessions({ live: true, limit: 2, before: far.id });
-    assert.deepEqual([ids(rest.sessions), rest.next], [[own.id], null], "it is not on the next page");
+    assert.deepEqual([ids(rest.sessions), rest.next], [[own.id], null], "the duplicate is not on the next page");
     answer = { rows: [row({ id: NEVER })], more: true, total: 1 };
     assert.deepEqual(ids(await listed(branch, { live: true, limit: 1 })), [far.id], "ids from the future are dropped");
     for (const wrong of [
@@ -302,12 +304,14 @@ test("errors of a worker reach the caller, except HostSilent, which is retried",
   const refused = { type: "CommandDenied", message: "no", recovery: [] };
   const stop = beat(link, "grim");
   try {
-    await until("it is found", async () => (await listed(branch, { live: true })).some((each) => each.id === id));
+    await until("the session is listed", async () =>
+      (await listed(branch, { live: true })).some((each) => each.id === id),
+    );
     answers.waitFor = { ok: false, error: refused };
     await assert.rejects((await branch.find(id)).wait(), { type: "CommandDenied" });
     answers.waitFor = { ok: false, error: { ...refused, type: "HostSilent" } };
     const waiting = (await branch.find(id)).wait();
-    await until("it is asked again", () => asked.filter((each) => each === "waitFor").length >= 3);
+    await until("the request is repeated", () => asked.filter((each) => each === "waitFor").length >= 3);
     changes = { status: "completed", lingering: false, exitCode: 0 };
     assert.equal((await waiting).status, "completed");
     // Policy for input depends on whether the session has a terminal. If the row does not say, the worker is asked.

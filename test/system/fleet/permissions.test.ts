@@ -281,7 +281,7 @@ test("a push consumer cannot be used to send messages as another agent", { skip 
   assert.equal((await laptop.request(asked, body)).json<{ error?: unknown }>().error, undefined);
   await jetstream(who("h1")).publish("sp.main.exit.h1.team=2Fb.x", "{}");
   // The message is delivered, but under its original subject, which receivers check.
-  await until("it was delivered", () => heard.length > 0);
+  await until("the message is delivered", () => heard.length > 0);
   assert.ok(heard.every((subject) => /^sp\.main\.exit\..*\.team=2Fb\./.test(subject)));
   listening.unsubscribe();
 });
@@ -296,7 +296,10 @@ test("a gateway limited to one agent lists only that agent's sessions", {
     const credentials = join(folder, "keys", `gateway-${as}.seed`);
     const gateway = await fixture.open({ agent: "team/b", fleet: { servers: server.url, as, credentials } });
     asked.length = 0;
-    await until("it is asked", async () => (await gateway.sessions()).warnings.length === 0 && asked.length > 0);
+    await until(
+      "the worker receives the request",
+      async () => (await gateway.sessions()).warnings.length === 0 && asked.length > 0,
+    );
     return new Set(asked);
   };
   try {

@@ -73,7 +73,7 @@ test("rejects a job whose agent differs from the agent in its subject", { skip }
     const id = newId();
     const work = { version: 1, id, attempt: 1, agent: "somebody", to: { gateway: "liar", process: "p" } };
     await link.js.publish(link.subjects.work("any", "default"), JSON.stringify(work), { msgID: id });
-    await until("it is audited", () => auditOf(wary, id).includes("fleet refused"));
+    await until("the rejection is audited", () => auditOf(wary, id).includes("fleet refused"));
     assert.equal(await new FleetRegistry(link.sessions).read("somebody", id), null);
   } finally {
     await link.nc.close();

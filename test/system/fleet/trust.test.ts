@@ -80,7 +80,7 @@ test("a request that is altered in transit does not run", { skip }, async () => 
   const connection = await connect({ servers: fleet.servers });
   const manager = await jetstreamManager(connection);
   const { work: stream } = storeNames("main");
-  await until("it waits in the queue", async () => (await manager.streams.info(stream)).state.messages === 1);
+  await until("the job is in the queue", async () => (await manager.streams.info(stream)).state.messages === 1);
   const message = await manager.streams.getMessage(stream, {
     seq: (await manager.streams.info(stream)).state.last_seq,
   });

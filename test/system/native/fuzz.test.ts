@@ -96,7 +96,7 @@ test("a running keeper and its zygote survive any input", async (t) => {
   const command = "trap : RTMAX; echo up; while :; do read -t 0.1 line; done";
   const session = await gateway.start({ command, stdin: "open" });
   const keeper = session.usage().processes[0]?.ppid ?? 0;
-  await until("it is up", async () => (await session.logs()).text === "up\n");
+  await until("the command is running", async () => (await session.logs()).text === "up\n");
   const places = [join(fixture.sessionFolder(session.id), "ctl"), socketPath(fixture.state)];
   await Promise.all(places.map((path, index) => pester(path, 400, seeded(seed + index))));
   t.diagnostic(`seed ${seed}`);

@@ -38,7 +38,7 @@ const DECEPTIVE: [name: string, text: string, shown: string][] = [
   ["line and paragraph separators", "a\u2028b\u2029c", "a‹U+2028›b‹U+2029›c"],
   ["an unpaired surrogate", "a\ud800b", "a‹U+D800›b"],
   ["private use characters", "a\ue000b", "a‹U+E000›b"],
-  ["stacked accents", "a\u0300\u0301\u0302\u0303b", "a‹4 accents›b"],
+  ["stacked combining marks", "a\u0300\u0301\u0302\u0303b", "a‹4 combining marks›b"],
 ];
 
 for (const [name, text, expected] of DECEPTIVE) {

@@ -1,7 +1,7 @@
 /**
  * Keeps out the phrases that readers of the documentation stumbled over most often: words that hide who acts, clauses used
  * as subjects, and private vocabulary. It reads comments, messages, test names and documentation. Fenced blocks of the
- * documentation and words in backticks or quotes are literals, in which everything is allowed: write the user `nobody`.
+ * documentation and words in backticks or quotes are literals and are not checked, so the user `nobody` can be named.
  */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";

@@ -45,7 +45,7 @@ export class ChaosFixture {
   }
 
   get cluster(): NatsCluster {
-    if (!this.#cluster) throw new Error("not opened");
+    if (!this.#cluster) throw new Error("the fixture is not open");
     return this.#cluster;
   }
 

@@ -36,7 +36,7 @@ export function isOfKind(info: SessionInfo, kind: Kind): boolean {
   }
 }
 
-/** Returns a filter for sessions with every word of the text in the command, name, agent, folder, host or ID. */
+/** Returns a filter that requires every word of the text to occur in the command, name, agent, folder, host or ID. */
 export function matcher(text: string): (info: SessionInfo) => boolean {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return () => true;
