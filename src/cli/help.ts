@@ -84,6 +84,7 @@ function optionLines(options: OptionHelp[], columns: number): string[] {
     const flag = `  ${short ? `-${short}, ` : "    "}--${long}${value === null ? "" : ` ${value}`}`;
     const lines = wrap(meaning, columns - MEANING_COLUMN);
     if (flag.length > MEANING_COLUMN - 2) lines.unshift("");
-    return flag.padEnd(MEANING_COLUMN) + lines.join(`\n${" ".repeat(MEANING_COLUMN)}`);
+    const text = flag.padEnd(MEANING_COLUMN) + lines.join(`\n${" ".repeat(MEANING_COLUMN)}`);
+    return text.replace(/ +$/gm, "");
   });
 }

@@ -34,6 +34,10 @@ test("--help, -h and help list every command with its summary", async () => {
   }
 });
 
+test("no line of help ends with a space", () => {
+  for (const { name, text } of commands) assert.doesNotMatch(text, / $/m, name);
+});
+
 test("help loads no command files and no gateway", async () => {
   const traced = await box.run(["--help"], { env: { NODE_DEBUG: "esm" } });
   assert.doesNotMatch(traced.stderr, /cli\/commands\/|gateway\/open|zod/);
