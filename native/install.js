@@ -32,7 +32,7 @@ function sourcesIn(folder) {
   });
 }
 
-/** Returns an id that identifies the flags and sources of a build. A gateway uses only keepers of its own build. */
+/** Returns an ID that identifies the flags and sources of a build. A gateway uses only keepers of its own build. */
 function buildId() {
   const hash = createHash("sha256").update(base.join(" "));
   for (const name of sources) hash.update(name).update(readFileSync(join(here, name)));

@@ -6,7 +6,7 @@
 /* The log of the zygote and its keepers, for the operator. It is STATE/keeper.log with mode 0600 and at most LOG_MAX
  * bytes. When it is full it is renamed to keeper.log.1. Logging is best effort: a line that cannot be written is
  * dropped, and no command waits for it or fails because of it. A line never contains data that may be secret: no
- * arguments, environment, title, path or output of a command. Commands are identified by their session id. Only the
+ * arguments, environment, title, path or output of a command. Commands are identified by their session ID. Only the
  * zygote and keepers log, after they have called log_adopt. A child between fork and exec does not. */
 #define LOG_MAX (1u << 20)
 

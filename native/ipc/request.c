@@ -71,7 +71,7 @@ static char **fill_vector(char **slot, char *bytes, size_t count)
 	return slot;
 }
 
-/* Reports whether TEXT is a valid id. The id is the name of a directory below sessions/, so only the characters of a
+/* Reports whether TEXT is a valid ID. The ID is the name of a directory below sessions/, so only the characters of a
  * UUID are allowed (invariant 7). */
 static bool is_id(const char *text)
 {

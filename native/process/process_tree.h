@@ -24,7 +24,7 @@ uint64_t process_tree_tasks(uint64_t enough);
 /* Sends SIGNAL to every descendant through a pidfd, so that a reused pid is never signaled. */
 unsigned process_tree_signal(int signal);
 
-/* Fills TIDS with at most ROOM thread ids of PID. Returns their number. */
+/* Fills TIDS with at most ROOM thread IDs of PID. Returns their number. */
 unsigned process_threads(pid_t pid, pid_t *tids, unsigned room);
 
 /* Reports whether all direct children, including zombies, are inits of pid namespaces. */

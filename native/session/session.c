@@ -140,7 +140,7 @@ static void loop(struct session *session, struct keeper_env *env)
 
 static const char *claim_directory(struct session *session, const struct keeper_env *env)
 {
-	/* Creating the directory claims the id, so that no id is run twice (invariant 4). */
+	/* Creating the directory claims the ID, so that no ID is run twice (invariant 4). */
 	if (mkdirat(env->sessions_fd, session->id, 0700) < 0)
 		return "claim";
 	session->dirfd = openat(env->sessions_fd, session->id, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);

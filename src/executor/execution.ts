@@ -123,7 +123,8 @@ export interface Execution {
    */
   onGrew(listener: (fresh?: OutputDelta) => void): () => void;
   /**
-   * Resolves with the number of accepted bytes, which is lower if the command does not read; null if stdin is closed.
+   * Writes to stdin. Resolves with the number of accepted bytes, which may be less than the length of `data` if the
+   * command does not read; null if stdin is closed.
    */
   write(data: Uint8Array): Promise<number | null>;
   /** Whether the last write went to a terminal in canonical mode without echo, and so is probably a password. */
@@ -133,13 +134,16 @@ export interface Execution {
   /** Resolves with whether the command has a terminal. If this is undefined, use `SessionData.terminal`. */
   onTerminal?(): Promise<boolean>;
   closeStdin(): Promise<void>;
-  /** Resolves with false if the command has no terminal or has ended. */
+  /** Resizes the terminal. Resolves with false if the command has no terminal or has ended. */
   resize(size: TerminalSize): Promise<boolean>;
-  /** Resolves with null if the command has no terminal or has ended. */
+  /** Reads the input state. Resolves with null if the command has no terminal or has ended. */
   inputState(): Promise<InputState | null>;
-  /** Resolves with false if the command has ended. */
+  /** Sends a signal. Resolves with false if the command has ended. */
   kill(request: KillRequest): Promise<boolean>;
-  /** Sets the deadline, counted from now; 0 removes it. Resolves with false if it is too late. */
+  /**
+   * Sets the deadline, counted from now; 0 removes it. Resolves with false if the previous deadline has passed or the
+   * command has ended.
+   */
   setDeadline(timeoutMs: number): Promise<boolean>;
   /** Lets processes that outlive the main process continue. */
   toBackground(): Promise<void>;

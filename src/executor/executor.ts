@@ -5,9 +5,9 @@ import type { Execution, ExitOutcome } from "./execution.ts";
 import type { SessionData } from "./session-data.ts";
 
 export interface PeerQuery extends Omit<ListQuery, "agent" | "limit"> {
-  /** The agent whose sessions are listed. Undefined for all agents, where this gateway may see them. */
+  /** The agent whose sessions are listed. If undefined, all sessions that this gateway may see are listed. */
   agent: string | undefined;
-  /** The agent whose sessions are listed where this gateway may not see those of all agents. */
+  /** The agent whose sessions are listed if this gateway may not see those of all agents. */
   own: string;
   limit: number;
 }
@@ -38,15 +38,15 @@ export interface PeerSessions {
  */
 export interface Abilities {
   readonly kind: "native" | "portable" | "fleet";
-  /** Whether it enforces a `SandboxSpec`. Otherwise commands run with the gateway's privileges. */
+  /** Whether the executor enforces a `SandboxSpec`. Otherwise commands run with the gateway's privileges. */
   readonly confines: boolean;
   /** Whether commands, deadlines and capture continue when the gateway exits. */
   readonly survives: boolean;
   /** Whether a kill ends every descendant, and not only those that can be found. */
   readonly exactTrees: boolean;
-  /** Whether it enforces `LaunchLimits`. */
+  /** Whether the executor enforces `LaunchLimits`. */
   readonly limits: boolean;
-  /** Whether it can open terminals. */
+  /** Whether the executor can open terminals. */
   readonly pty: boolean;
   /** Whether commands run on other machines, so that the paths and programs of a request are not on this one. */
   readonly remote: boolean;
@@ -108,7 +108,7 @@ export interface Slot {
   cancel(): void;
 }
 
-/** Returns the warning that every result has about features the executor does not support. */
+/** Returns the warnings in every result about features that the executor does not support. */
 export function abilityNotes({ kind, confines, exactTrees, limits }: Abilities): string[] {
   if (kind !== "portable") return [];
   const lacks = [

@@ -101,7 +101,10 @@ function hasSessionVariable(pid: number, session: string): boolean {
   }
 }
 
-/** Checks only pids above that of the main process: its descendants are younger, and pids normally increase. */
+/**
+ * Reports whether any process has the session variable. Checks only pids above that of the main process: its
+ * descendants are younger, and pids normally increase.
+ */
 function anyHasSessionVariable(session: string, mainPid: number): boolean {
   if (!LINUX) return false;
   return readdirSync("/proc").some((name) => Number(name) > mainPid && hasSessionVariable(Number(name), session));

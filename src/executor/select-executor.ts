@@ -13,7 +13,7 @@ const PROBE_MS = 5000;
 /** The executor that runs commands on this machine. */
 interface Selection {
   kind: "native" | "portable";
-  /** Whether an environment variable selects it. */
+  /** Whether an environment variable selects the executor. */
   asked: boolean;
   /** Why the native executor is not available. Null if it is, or if an environment variable selects the executor. */
   reason: string | null;

@@ -61,9 +61,14 @@ export interface SessionData {
   usage(keeperPid: number): LiveUsage;
 }
 
-/** Opens the data of sessions on this machine. `src/session` implements it, so that executors do not depend on it. */
+/**
+ * Opens the data of sessions on this machine. It is implemented in `src/session`, on which executors must not depend.
+ */
 export interface SessionReader {
-  /** `processes` returns the pids of a command, or null if they are all descendants of its keeper. */
+  /**
+   * Opens the data of one session. `processes` returns the pids of a command, or null if all descendants of its keeper
+   * belong to it.
+   */
   open(
     session: { id: string; capture: Capture },
     folder: string,

@@ -45,7 +45,7 @@ const Attestation = z.strictObject({
   session: name,
   /** SHA-256 of the canonical JSON of the approved request. */
   request: z.string().regex(/^[0-9a-f]{64}$/),
-  /** The id of the approval on the gateway. Null when grants permitted the command instead. */
+  /** The ID of the approval on the gateway. Null when grants permitted the command instead. */
   approval: name.nullable(),
   grants: z.array(name).max(1000),
   /** The people who approved the command. */

@@ -68,7 +68,7 @@ export class FleetData implements SessionData {
     return this.#fetchResult(name, session, ending);
   }
 
-  /** Replaces the id and name that the worker uses for the session with this gateway's. */
+  /** Replaces the ID and name that the worker uses for the session with this gateway's. */
   #withOwnIdentity(result: RunResult, name: string): RunResult {
     return { ...result, id: this.#session.id, name, verdict: null, approvalId: null };
   }

@@ -79,7 +79,7 @@ export class FleetExecution extends RemoteControl implements Execution {
       const { js, subjects } = this.#client.connection;
       const subject = subjects.work(place, this.agent);
       const payload = JSON.stringify(message);
-      // Servers drop a second message with the same id, so a publish whose acknowledgement was lost can be repeated.
+      // Servers drop a second message with the same ID, so a publish whose acknowledgement was lost can be repeated.
       await withRetry(() =>
         js.publish(subject, payload, { msgID: `${message.id}.${message.attempt}${to ? ".moved" : ""}` }),
       );

@@ -210,7 +210,7 @@ export class FleetExecutor implements Executor {
     return this.#key;
   }
 
-  /** An id of this state folder, derived from its signing key. */
+  /** An ID of this state folder, derived from its signing key. */
   get #stateId(): string {
     return this.#signingKey.public.slice(this.#signingKey.public.indexOf(":") + 1);
   }

@@ -36,7 +36,7 @@ function acceptedRows(rows: ListedRow[], { before, agent }: { before?: string | 
   return [...attempts.values()];
 }
 
-/** Returns the timestamp at the start of a session id. */
+/** Returns the timestamp at the start of a session ID. */
 function createdAtMs(id: string): number {
   return Number.parseInt(id.replace("-", "").slice(0, 12), 16);
 }
@@ -54,7 +54,7 @@ const REDUCED_FOR_MS = 10_000;
 const LIST_HOSTS_RETRY_MS = 3000;
 /** Maximum number of rows for a lookup: enough to detect an ambiguous reference, with all attempts of a session. */
 const MAX_FOUND = 8;
-/** The session id of a listing request, which addresses no session. */
+/** The session ID of a listing request, which addresses no session. */
 const NO_SESSION = "00000000-0000-0000-0000-000000000000";
 
 type AgentScope = Pick<PeerQuery, "agent" | "own">;
@@ -135,7 +135,7 @@ export class FleetPeerSessions implements PeerSessions {
     this.#closing.abort();
   }
 
-  /** Looks up the host of a full session id in the registry, so that only this host must be queried. */
+  /** Looks up the host of a full session ID in the registry, so that only this host must be queried. */
   async #hostOf(reference: string, { agent }: AgentScope): Promise<string | null> {
     if (agent === undefined || !SessionId.safeParse(reference).success) return null;
     const { registry } = await this.#client();

@@ -43,7 +43,7 @@ const AnyJobMessage = z.object({
   /** With `sticky`, all sessions of the workspace run on the host that has its files. */
   workspace: z.object({ name: token, sticky: z.boolean() }),
   background: z.boolean(),
-  /** The session's name and the id of the gateway's state folder (`home`). Older gateways do not send this field. */
+  /** The session's name and the ID of the gateway's state folder (`home`). Older gateways do not send this field. */
   from: z.object({ home: token, name: SessionName }).optional(),
   /** Paths inside the workspace are relative. */
   request: RunRequest,
@@ -95,7 +95,7 @@ export const RegistryEntry = z.object({
   to: Address,
   background: z.boolean(),
   atMs: timestamp,
-  /** A random id of the claim, by which a worker recognizes its own claim after a lost response. */
+  /** A random ID of the claim, by which a worker recognizes its own claim after a lost response. */
   claim: z.string(),
   record: z.union([ExitRecordSchema, z.literal("lost")]).optional(),
   account: ExitReport.optional(),
@@ -109,7 +109,7 @@ export const WorkerInfo = z.object({
   /** The version of Sallyport. */
   release: z.string(),
   host: token,
-  /** A random id that changes with each start of the worker and with each reconnect. */
+  /** A random ID that changes with each start of the worker and with each reconnect. */
   boot: z.string(),
   labels: z.record(z.string(), z.string()),
   slots: z.int().min(0),
@@ -133,7 +133,7 @@ const TerminalHistory = z.union([
   z.object({ failed: z.object({ step: z.string(), errno: z.number() }) }),
 ]);
 
-/** Gateways choose session ids, so a session is identified by its agent and its id. */
+/** Gateways choose session IDs, so a session is identified by its agent and its ID. */
 const sessionFields = { id: SessionId, agent: name, attempt: z.int() };
 
 /** An event of a session, sent to the gateway processes that watch it. */
@@ -211,14 +211,14 @@ export const MAX_ROW_BYTES = 32 << 10;
 export const MAX_LIST_RESPONSE_BYTES = 4 << 20;
 const shortText = z.string().max(1024);
 export const ListRequest = z.object({
-  /** The id of the requesting gateway's state folder, whose own sessions are omitted. */
+  /** The ID of the requesting gateway's state folder, whose own sessions are omitted. */
   notHome: token,
   status: z.array(z.enum(STATUSES)).max(STATUSES.length).optional(),
   live: z.boolean().optional(),
   limit: z.int().min(1).max(MAX_LIST_ROWS),
   before: z.string().max(64).optional(),
   text: shortText.optional(),
-  /** Selects sessions with this name, or whose id starts with it. */
+  /** Selects sessions with this name, or whose ID starts with it. */
   called: shortText.optional(),
   /** Requests the total number of matching sessions. */
   count: z.boolean().optional(),

@@ -44,7 +44,7 @@ export interface Operation<
   method: "GET" | "POST" | "DELETE";
   /** The path, with parameters that begin with a colon: `/v1/sessions/:id`. */
   path: string;
-  /** The unique operation id: `listSessions`. */
+  /** The unique operation ID: `listSessions`. */
   id: string;
   /** An imperative summary without a final period. */
   summary: string;

@@ -110,7 +110,7 @@ const LIMIT: Record<ExceededLimit["kind"], { key: string; shown: (value: number)
   fileSize: { key: "fileSize", shown: size },
 };
 
-/** Formats bytes for a sentence: `64 MiB`. */
+/** Formats a number of bytes for a sentence, such as `64 MiB`. */
 function size(bytes: number): string {
   return formatSize(bytes).replace(/[A-Z]$/, (unit) => (unit === "B" ? " bytes" : ` ${unit}iB`));
 }

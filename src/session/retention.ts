@@ -143,7 +143,10 @@ function overLimits(rows: FinishedRow[], retention: Retention, now: number): Fin
   });
 }
 
-/** Cleans if no gateway has done so recently. Best effort: errors are ignored. */
+/**
+ * Removes sessions that exceed the limits, unless a gateway has done so recently. Errors are ignored. Returns true if a
+ * cleanup was completed.
+ */
 export function cleanIfDue(registry: Registry, state: string, retention: Retention): boolean {
   const stamp = join(state, "cleaned");
   try {

@@ -21,7 +21,7 @@ import { outputSize, waitForCondition } from "./terminal/wait-for.ts";
 import { liveUsage } from "./usage.ts";
 
 const LINES = 5;
-/** Enough for the last lines unless they are very long; long lines are truncated (invariant 6). */
+/** The number of bytes from which the last lines are taken. Long lines are truncated (invariant 6). */
 const TAIL_BYTES = 64 * 1024;
 const LONGEST_LINE = 2000;
 

@@ -56,7 +56,10 @@ export interface SessionRecords {
 }
 
 const DEFAULT_GRACE_MS = 5000;
-/** Attaching is retried: a keeper may not have claimed a new session yet, or may have reached its connection limit. */
+/**
+ * The interval between attempts to attach to a session. An attempt fails if the keeper has not claimed a new session
+ * yet, or has reached its connection limit.
+ */
 const REACH_EVERY_MS = 50;
 const REACH_ATTEMPTS = 100;
 

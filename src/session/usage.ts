@@ -6,7 +6,7 @@ import type { ExitRecord } from "../executor/execution.ts";
 /** Linux reports CPU time in ticks of 1/100 s (USER_HZ) on all platforms. */
 const MS_PER_TICK = 10;
 const PAGE_BYTES = 4096;
-/** Bounds the walk over a tree that forks faster than it can be read. */
+/** The maximum number of processes that are visited, because a tree may fork faster than it can be read. */
 const MOST_PROCESSES = 10_000;
 
 function read(path: string): string | null {

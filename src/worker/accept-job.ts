@@ -61,7 +61,7 @@ export async function acceptJob(context: JobContext, message: Msg): Promise<void
   }
 }
 
-/** Rejects a job with the id of another agent's session and audits it: gateways choose ids (invariant 7). */
+/** Rejects a job with the ID of another agent's session and audits it: gateways choose IDs (invariant 7). */
 function belongsToOtherAgent(
   context: JobContext,
   { id, agent }: Pick<JobMessage, "id" | "agent">,

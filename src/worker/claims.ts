@@ -17,7 +17,7 @@ import { MAX_ATTEMPTS, RegistryEntry } from "../fleet/wire.ts";
 export const Claim = z.object({
   id: z.string(),
   agent: z.string(),
-  /** The id of the session in this worker's own records. */
+  /** The ID of the session in this worker's own records. */
   local: z.string(),
   entry: RegistryEntry,
   revision: z.number(),
@@ -133,14 +133,14 @@ export class Claims {
   }
 }
 
-/** Returns the id of an attempt in the worker's own records. It differs because attempts may run on the same host. */
+/** Returns the ID of an attempt in the worker's own records. It differs because attempts may run on the same host. */
 export function localId(id: string, attempt: number): string {
   if (attempt === 1) return id;
   const last = Number.parseInt(id.slice(-2), 16) ^ attempt;
   return id.slice(0, -2) + last.toString(16).padStart(2, "0");
 }
 
-/** Returns the local ids of all attempts, newest first. */
+/** Returns the local IDs of all attempts, newest first. */
 export function localIds(id: string, attempts = MAX_ATTEMPTS): string[] {
   return Array.from({ length: attempts }, (_, index) => localId(id, attempts - index));
 }

@@ -124,7 +124,7 @@ async function* listSessions(gateway: WorkerGateway, agent: string, given: unkno
       break;
     }
     const listed = listedRow(gateway, row);
-    // The query matches local ids, so the reference is checked again against the gateway's id and name.
+    // The query matches local IDs, so the reference is checked again against the gateway's ID and name.
     if (filter.called !== undefined && !matchesReference(listed.session, filter.called)) continue;
     bytes += JSON.stringify(listed).length;
     listing.rows.push(listed);
@@ -140,7 +140,7 @@ function omitUndefined<T extends object>(given: T): Partial<T> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
 
-/** Converts a row, with the id and name that its gateway uses. */
+/** Converts a row, with the ID and name that its gateway uses. */
 function listedRow({ registry }: WorkerGateway, row: SessionRow): ListedRow {
   const { gateway, id, attempt, name } = JSON.parse(row.asked_by ?? "{}") as AskedBy;
   const info = { ...registry.info(row), id, name: name ?? row.name };

@@ -119,7 +119,7 @@ export class Reporter {
     return this.#write(agent, id, ended, revision);
   }
 
-  /** Writes the end. Ownership is decided by the claim id, not by the revision, which may change during a failover. */
+  /** Writes the end. Ownership is decided by the claim ID, not by the revision, which may change during a failover. */
   async #write(agent: string, id: string, ended: RegistryEntry, revision: number): Promise<RecordResult> {
     for (let known = revision; ; ) {
       if ((await this.#fleetRegistry.update(agent, id, ended, known)) !== null) return "ours";

@@ -358,7 +358,7 @@ export class Worker implements JobContext {
   async #watchConnection(): Promise<void> {
     for await (const { type } of this.connection.nc.status()) {
       if (type !== "reconnect") continue;
-      this.#boot = newBootId(); // events may have been lost, and a new boot id makes gateways read the registry
+      this.#boot = newBootId(); // events may have been lost, and a new boot ID makes gateways read the registry
       await this.#heartbeat().catch(() => {});
       for (const puller of this.#pullers) puller.restart();
       this.#verifyClaims();

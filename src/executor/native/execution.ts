@@ -63,7 +63,7 @@ function processOf(pid: number): TerminalProcess {
   };
 }
 
-/** Returns null if the process has ended or belongs to another user. */
+/** Returns the result of `look`, or null if the process has ended or belongs to another user. */
 function readOrNull<T>(look: () => T): T | null {
   try {
     return look();
@@ -110,7 +110,10 @@ export class NativeExecution implements Execution {
   #record: ExitRecord | null = null;
   #unsupported: readonly string[] = [];
 
-  /** `own` is true if this connection launched the command, and can launch another when it has ended. */
+  /**
+   * Follows a command through `connection`. `own` is true if this connection launched the command, so that it can
+   * launch another one when the command has ended.
+   */
   constructor(hooks: ExecutionHooks, id: string, connection: Connection, own: boolean) {
     this.#hooks = hooks;
     this.id = id;

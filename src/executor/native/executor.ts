@@ -234,7 +234,9 @@ export class KeeperExecutor implements Executor {
     return execution;
   }
 
-  /** `relaunch` returns null if this execution did not launch the command or has no retries left. */
+  /**
+   * Creates an execution. `relaunch` returns null if this execution did not launch the command or has no retries left.
+   */
   #execution(id: string, connection: Connection, relaunch: () => Promise<Connection | null> | null): NativeExecution {
     const own = connection.hello?.id === "";
     const hooks = {

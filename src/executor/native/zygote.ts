@@ -8,11 +8,11 @@ import { keeperUnavailable } from "../errors.ts";
 import { spawnKeeper } from "../spawn-keeper.ts";
 import { type Connection, openConnection } from "./connection.ts";
 
-/** `src/executor/native` and `dist/executor/native` are equally deep. */
+/** The folder of the compiled keeper. The relative path is the same from src/ and from dist/. */
 const BUILD = join(dirname(fileURLToPath(import.meta.url)), "../../../native/build");
-/** The keeper that the package contains, for installations without install scripts. */
+/** The folder of the prebuilt keeper in the package, for installations without install scripts. */
 const PREBUILT = join(BUILD, "../prebuilt", `${process.platform}-${process.arch}`);
-/** Builds the keeper. It is named by its path because installations without install scripts have no command for it. */
+/** The script that installs the keeper. Hints name its path, because it has no command of its own. */
 const INSTALLER = join(BUILD, "../install.js");
 export const BUILD_COMMAND = `node ${INSTALLER}`;
 

@@ -25,7 +25,7 @@ class StreamFile {
   #fd: number | null;
   #cannotDrop = false;
 
-  /** `file` is an open descriptor, or a path that is created with the first byte. */
+  /** Creates a stream. `file` is an open descriptor, or the path of a file that is created with the first byte. */
   constructor(file: string | number, cap: number) {
     this.#path = typeof file === "string" ? file : null;
     this.#fd = typeof file === "number" ? file : null;
@@ -45,7 +45,7 @@ class StreamFile {
     return written;
   }
 
-  /** Extends the hole if the cap is exceeded. If it returns true, publish the hole to readers, then call `drop`. */
+  /** Extends the hole if the cap is exceeded. If the result is true, publish the hole to readers, then call `drop`. */
   growHole(): boolean {
     if (this.cap === 0 || this.#cannotDrop || this.size <= this.holeEnd + this.cap / 2) return false;
     this.holeEnd = pageAfter(this.size - this.#tail);
@@ -74,7 +74,7 @@ function pageAfter(offset: number): number {
   return Math.ceil(offset / PAGE) * PAGE;
 }
 
-/** Returns null if the file cannot be opened. The next write tries again. */
+/** Opens a file, creating it if necessary. Returns null if that fails; the next write tries again. */
 function openOrCreate(path: string): number | null {
   try {
     return openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
@@ -83,7 +83,7 @@ function openOrCreate(path: string): number | null {
   }
 }
 
-/** Writes the bytes and returns the number written, which is lower on a full disk. */
+/** Writes the bytes and returns the number of bytes written, which is less than requested on a full disk. */
 export function writeAll(fd: number, bytes: Uint8Array, offset: number): number {
   let written = 0;
   try {
@@ -132,7 +132,7 @@ export class Capture {
   readonly #timeline: Timeline;
   readonly #startedMs = performance.now();
 
-  /** `log` is the descriptor of the log file, if one was requested. */
+  /** Creates a capture. `log` is the descriptor of the log file, if one was requested. */
   constructor(folder: string, mode: Mode, diskCap: number, log: number | null, startUnixMs: number) {
     const names = mode === "merged" ? ["output"] : ["stdout", "stderr"];
     this.streams = names.map((name) => new StreamFile(join(folder, name), diskCap));
@@ -198,7 +198,10 @@ class Timeline {
     this.#startUnixMs = startUnixMs;
   }
 
-  /** `kind` is the stream, plus `LOST` for lost bytes. `offsets` has the sizes of the streams before this output. */
+  /**
+   * Adds a record. `kind` is the stream, plus `LOST` for lost bytes. `offsets` has the sizes of the streams before this
+   * output.
+   */
   add(kind: number, length: number, offsets: readonly number[], ms: number): void {
     if (length === 0 || length > LENGTH_MAX || this.#extendLast(kind, length, ms)) return;
     if (this.#used === RECORDS || (this.#used > 0 && ms - this.#baseMs > INTERVAL_MAX_MS)) {
@@ -289,7 +292,7 @@ class Timeline {
     return true;
   }
 
-  /** Returns null if the file cannot be opened. Readers then use only the streams. */
+  /** Opens the file. Returns null if that fails; readers then use only the streams. */
   #open(): number | null {
     this.#fd ??= openOrCreate(this.#path);
     return this.#fd;

@@ -165,7 +165,7 @@ export class Shutdown {
     return this.#tree.members().length > 0 || (!outputsEnded && this.#killAt === NEVER);
   }
 
-  /** Returns at least 1, because a process that cannot be found may hold an output open. */
+  /** Counts the leftover processes. Returns at least 1: a process that cannot be found may hold an output open. */
   #countLeftovers(): number {
     return Math.max(1, this.#tree.members().length);
   }

@@ -98,7 +98,7 @@ class TypedLine {
   overlong = false;
   #before = 0;
 
-  /** `group` is the foreground process group at the time of the input. */
+  /** Adds input to the line. `group` is the foreground process group at the time of the input. */
   add(bytes: Uint8Array, group: number): void {
     if (group !== this.#group) this.#before = this.#bytes.length;
     this.#group = group;
@@ -227,7 +227,7 @@ export class Terminal implements Stdin {
     this.#typed.clear();
   }
 
-  /** `offset` is the size of the output so far, which was written for the previous size. */
+  /** Resizes the terminal. `offset` is the number of bytes of output so far, which was written for the previous size. */
   resize(size: TerminalSize, offset: number): boolean {
     if (this.#closed || size.columns === 0 || size.rows === 0) return false;
     try {
@@ -287,7 +287,7 @@ class SizesFile {
     this.#path = join(folder, SIZES_FILE);
   }
 
-  /** Best effort: without the file, the screen is rendered with the default size. */
+  /** Adds a size. Best effort: without the file, the screen is rendered with the default size. */
   add({ columns, rows }: TerminalSize, offset: number): void {
     const line = `${offset} ${columns} ${rows}\n`;
     if (this.#length + line.length > SIZES_MAX) return;

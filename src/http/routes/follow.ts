@@ -111,7 +111,7 @@ interface LogPosition {
 
 const WRITTEN = /^(\d{1,15})(?:\.(\d{1,15}))?(-end)?$/;
 
-/** Formats a position as an event id: `120` for a merged log, `120.4` for stdout and stderr. */
+/** Formats a position as an event ID: `120` for a merged log, `120.4` for stdout and stderr. */
 function logPositionText({ after, ended }: LogPosition, capture: Capture): string {
   const offsets = capture === "merged" ? [after.output] : [after.stdout, after.stderr];
   return `${offsets.map((offset) => offset ?? 0).join(".")}${ended ? "-end" : ""}`;

@@ -116,7 +116,7 @@ function alias(program: string, { path }: LookupContext): Recovery | null {
   return other === undefined ? null : { action: "use_alternative", hint: `Use \`${other}\`, which is installed.` };
 }
 
-/** Detects shell text that was passed as a program name. */
+/** Suggests the shell for a program name that is shell text or a part of the shell; null for other names. */
 function shellWords(program: string, { path }: LookupContext): Recovery | null {
   const [first = ""] = program.trim().split(/\s+/, 1);
   const isText = first !== program && (SHELL_ONLY.has(first) || findProgram(first, path) !== null);

@@ -66,7 +66,10 @@ function interpreterRefused(file: string): PermissionProblem {
   };
 }
 
-/** Returns the first file with this name on PATH. None of the files after it could be executed either. */
+/**
+ * Returns the first file with this name on PATH, or null. The first one represents all of them: the kernel refused to
+ * execute any file with this name.
+ */
 function firstOnPath(program: string, path: string): string | null {
   return (
     pathFolders(path)
@@ -121,7 +124,7 @@ function statOf(file: string): Stats | null {
 function noexecMount(path: string): string | null {
   let found = { point: "", options: "" };
   for (const line of readMounts().split("\n")) {
-    // id, parent, device, root, mount point, options; see proc(5).
+    // The fields are the mount ID, parent ID, device, root, mount point and options; see proc(5).
     const [, , , , escaped = "", options = ""] = line.split(" ");
     const point = escaped.replace(/\\([0-7]{3})/g, (_, octal: string) =>
       String.fromCharCode(Number.parseInt(octal, 8)),

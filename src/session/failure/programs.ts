@@ -95,9 +95,9 @@ export function isProgram(file: string): boolean {
   }
 }
 
-/** The number of bytes that are read of a file. They contain the loader name of an ELF file, or the `#!` line. */
+/** The number of bytes read from the start of a file, which contain the loader name of an ELF file or the `#!` line. */
 const HEAD_BYTES = 4096;
-/** The kernel reads no more than this of a `#!` line. */
+/** The maximum number of bytes of a `#!` line that the kernel reads. */
 const SHEBANG_BYTES = 256;
 
 export interface Interpreter {

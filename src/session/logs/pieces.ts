@@ -15,7 +15,10 @@ export function unfinishedBytes(bytes: Uint8Array): number {
   return 0;
 }
 
-/** Rejects overlong forms, surrogates and code points past U+10FFFF, which can never be completed. */
+/**
+ * Reports whether `second` can follow `lead`. Overlong forms, surrogates and code points past U+10FFFF are rejected,
+ * because they can never be completed.
+ */
 function canFollow(lead: number, second: number): boolean {
   if (lead === 0xe0) return second >= 0xa0;
   if (lead === 0xed) return second < 0xa0;
@@ -80,7 +83,7 @@ export interface Piece extends LogChunk {
 
 const NO_BYTES = Buffer.alloc(0);
 
-/** Leaves space for an incomplete character of the previous piece. */
+/** The maximum number of bytes per read, which leaves space for an incomplete character of the previous piece. */
 const READ_BYTES = PIECE_BYTES - 3;
 
 /**
