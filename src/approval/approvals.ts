@@ -162,7 +162,7 @@ export class Approvals {
     return this.#waiters.add(listener);
   }
 
-  /** Returns an approval by ID or unique prefix of it. Throws `ApprovalNotFound` or `AmbiguousId`. */
+  /** Returns an approval by ID or unique ID prefix. Throws `ApprovalNotFound` or `AmbiguousId`. */
   get(reference: string): Approval {
     const row = this.#find(reference);
     return isDue(row, this.#now()) ? inTransaction(this.#database, () => this.#fresh(row.id)) : approvalOf(row);

@@ -64,7 +64,7 @@ function codeFiles(fact: CommandFact): CodeFile[] {
   return [...found].map(([path, role]) => ({ path, role }));
 }
 
-/** Returns the part of an argument that may be a path: `x.sh`, `--file=x.sql`, `-fx.mk`. */
+/** Returns the parts of an argument that may be paths: `x.sh`, `--file=x.sql`, `-fx.mk`. */
 function pathsIn(argument: string): string[] {
   if (argument === "" || argument.length > 4096) return [];
   if (!argument.startsWith("-")) return [argument];
@@ -205,7 +205,7 @@ const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
 
 /**
  * Returns the program that execvp would find now. Neither the lookup's PATH search, which is cached, nor the facts,
- * which may be as old as the approval request, would see a program that was placed earlier on PATH since then.
+ * which may be as old as the approval request, would reveal a program that has since been placed earlier on PATH.
  */
 function findProgram(name: string, cwd: string | null, { env, lookup }: BindingInput): string | null {
   if (name.includes("/")) return lookup.which(name, cwd);

@@ -19,7 +19,10 @@ export function ambiguousApproval(reference: string): SallyportError {
   ]);
 }
 
-/** Names the decision, the person and the time, so that a later approver sees that theirs did not count. */
+/**
+ * Returns an error that names the decision, the person and the time, so that a later approver sees that their own
+ * decision did not count.
+ */
 export function alreadyDecided(approval: Approval): SallyportError {
   const last = approval.decisions.at(-1);
   const by = last ? ` by ${last.who} (${last.channel}) at ${last.at}` : "";

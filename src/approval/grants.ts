@@ -149,7 +149,7 @@ export class Grants {
   }
 
   /**
-   * Revokes a grant by ID or unique prefix of it. `by` names the person and the surface for the audit log. Throws
+   * Revokes a grant by ID or unique ID prefix. `by` names the person and the surface for the audit log. Throws
    * `GrantNotFound` when there is no such grant or it was revoked before, or `AmbiguousId`.
    */
   revoke(reference: string, by: { who: string; channel: string }): Grant {
@@ -179,7 +179,7 @@ export class Grants {
     return rows.map(grantOf);
   }
 
-  /** Returns a grant by ID or unique prefix of it. Throws `GrantNotFound` or `AmbiguousId`. */
+  /** Returns a grant by ID or unique ID prefix. Throws `GrantNotFound` or `AmbiguousId`. */
   get(reference: string): Grant {
     return grantOf(this.#row(reference));
   }

@@ -19,7 +19,7 @@ export type Ancestry = "keeper" | "none" | "unknown";
 
 const PROC_MAGIC = 0x9fa0;
 const KEEPER_TITLE = "keeper: ";
-/** How often the search is tried: a parent that exits in the meantime changes the chain. */
+/** How many times the search is tried: a parent that exits in the meantime changes the chain. */
 const ATTEMPTS = 5;
 const MAX_DEPTH = 10_000;
 

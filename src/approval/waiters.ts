@@ -9,7 +9,7 @@ const TIMER_MAX_MS = 30_000;
 interface WaitLimits<T> {
   signal?: AbortSignal;
   timeoutMs?: number;
-  /** Returns the time until the next check, in milliseconds, if nothing changes before. */
+  /** Returns the time until the next check, in milliseconds, if nothing changes before then. */
   dueInMs(): number;
   /** Returns the result after `timeoutMs`. */
   otherwise(): T;

@@ -60,7 +60,10 @@ function readScript(filename: string): { source: string; stamp: string } {
 
 const STAMP_BYTES = 40;
 
-/** Returns undefined when the cache is missing, incomplete, or belongs to another version of the script. */
+/**
+ * Returns the cached code, or undefined when the cache is missing, incomplete, or belongs to another version of the
+ * script.
+ */
 function readCompiled(path: string, stamp: string): Buffer | undefined {
   try {
     const bytes = readFileSync(path);
@@ -72,7 +75,10 @@ function readCompiled(path: string, stamp: string): Buffer | undefined {
   }
 }
 
-/** Syncs the file before the caller renames it, so that a crash of the machine leaves no partial file in place. */
+/**
+ * Writes a file and syncs it before the caller renames it, so that a crash of the machine leaves no partial file in
+ * place.
+ */
 function write(path: string, parts: Uint8Array[]): void {
   const fd = openSync(path, "wx", 0o600);
   try {

@@ -68,7 +68,7 @@ function sectionLines(body: NonNullable<Command["sections"]>[string], columns: n
   return paragraphs(body).flatMap((text) => wrap(text, columns - 2).map((line) => `  ${line}`));
 }
 
-/** Terms on the left, their meanings aligned on the right. */
+/** Returns lines with the terms on the left and their meanings aligned on the right. */
 function termLines(rows: readonly (readonly [string, string])[], columns: number, least = 0): string[] {
   const indent = Math.max(least, ...rows.map(([term]) => term.length + 4));
   return rows.map(([term, meaning]) => {

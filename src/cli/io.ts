@@ -8,7 +8,7 @@ export class BrokenPipe extends Error {}
 /** Stdout cannot be written, for example because the disk is full. */
 export class OutputLost extends Error {}
 
-/** Colors are on for terminals and off otherwise, unless the environment overrides this. */
+/** Reports whether to use colors: only on a terminal, unless the environment overrides this. */
 function wantsColor(isTTY: boolean): boolean {
   const { FORCE_COLOR: forced, NO_COLOR, TERM } = process.env;
   if (forced !== undefined) return forced !== "0" && forced !== "false";

@@ -26,14 +26,14 @@ function outcomeNotes(info: SessionInfo): string[] {
   return notes;
 }
 
-/** The note about a command that is waiting for approval. */
+/** Returns the note about a command that is waiting for approval. */
 export function waitingNote({ id, expiresAt }: Approval): string {
   return `sallyport: this command requires approval; the request expires at ${expiresAt}
   To approve it, run this in another terminal: sallyport approve ${id}
   To deny it: sallyport deny ${id}`;
 }
 
-/** The note about input that policy rejected. */
+/** Returns the note about input that policy rejected. */
 export function typingRefused(message: string): string {
   return `sallyport: input rejected: ${visible(message)}`;
 }
@@ -46,12 +46,12 @@ function leftovers(count: number): string {
   return count === 1 ? "1 process the command left running" : `${count} processes the command left running`;
 }
 
-/** The note at the position in a log where bytes were dropped. */
+/** Returns the note at the position in a log where bytes were dropped. */
 export function droppedNote({ dropped, stream }: LogChunk): string {
   return `sallyport: ${dropped} bytes of ${stream} were dropped here (see \`--disk-cap\`)`;
 }
 
-/** The note after a live stream from which bytes were dropped. */
+/** Returns the note after a live stream from which bytes were dropped. */
 export function missingNote(bytes: number): string {
   return `sallyport: ${bytes} bytes of output were dropped because the reader was too slow and the log reached its disk cap
   Use \`--disk-cap 0\` to keep all output.`;

@@ -18,12 +18,12 @@ export function textOptions(values: Values, name: string): string[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
 }
 
-/** Returns milliseconds. */
+/** Returns the value of a duration option, in milliseconds. */
 export function durationOption(values: Values, name: string): number | undefined {
   return convert(values, name, parseDuration, "a duration such as 90, 90s, 250ms, 5m or 1h30m");
 }
 
-/** Returns bytes. */
+/** Returns the value of a size option, in bytes. */
 export function sizeOption(values: Values, name: string): number | undefined {
   return convert(values, name, parseSize, "a size such as 4096, 64K, 64M or 1G");
 }
@@ -42,7 +42,7 @@ export function countOption(values: Values, name: string): number | undefined {
   return convert(values, name, (text) => (/^\d{1,15}$/.test(text) ? Number(text) : null), "a whole number");
 }
 
-/** Returns a number greater than 0. */
+/** Returns the value of an option that takes a number greater than 0. */
 export function amountOption(values: Values, name: string): number | undefined {
   const parse = (text: string) => (/^\d{1,6}(\.\d{1,6})?$/.test(text) && Number(text) > 0 ? Number(text) : null);
   return convert(values, name, parse, "a number greater than 0, such as 0.5 or 2");

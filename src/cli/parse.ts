@@ -53,7 +53,10 @@ function parse(argv: string[], options: ParseArgsOptionsConfig, end: "--" | "fir
   return { values, positionals, tail };
 }
 
-/** Replaces the strict mode of parseArgs, whose messages suggest nothing and which rejects `--offset -5`. */
+/**
+ * Throws for an unknown option, and for a missing or unexpected value. The strict mode of parseArgs is not used,
+ * because it suggests no corrections and rejects `--offset -5`.
+ */
 function check(token: { name: string; rawName: string; value?: string | undefined }, options: ParseArgsOptionsConfig) {
   const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined;
   if (!option) {
@@ -73,7 +76,7 @@ function nearLong(name: string, options: ParseArgsOptionsConfig): string | null 
   return near && `--${near}`;
 }
 
-/** Suggests `-V` for `-v`. */
+/** Returns the option with the letter in the other case, such as `-V` for `-v`, or null when there is none. */
 function otherCase(letter: string, options: ParseArgsOptionsConfig): string | null {
   const shorts = Object.values(options).flatMap(({ short }) => short ?? []);
   const other = shorts.find((short) => short.toLowerCase() === letter.toLowerCase());

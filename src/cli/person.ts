@@ -5,7 +5,7 @@ export function localUser(): { who: string; channel: "cli" } {
   return { who: userName(), channel: "cli" };
 }
 
-/** In a container, the user may have no entry in /etc/passwd. */
+/** Returns the name of the user, or the uid if the user has no entry in /etc/passwd, as in some containers. */
 function userName(): string {
   try {
     return userInfo().username;

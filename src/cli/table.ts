@@ -28,9 +28,9 @@ export function agoText(at: string | null, nowMs: number): string {
 }
 
 interface ListFormat<Row> {
-  /** The columns on a terminal. */
+  /** Returns the columns for a terminal. */
   columns: () => Column<Row>[];
-  /** The columns in a pipe, with values that are not shortened. */
+  /** The columns for a pipe, with values that are not shortened. */
   piped: Column<Row>[];
   /** The message on a terminal when there are no rows. */
   empty: string;

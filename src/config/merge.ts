@@ -103,7 +103,7 @@ const narrower: Merge<Network> = {
   },
 };
 
-/** A key that a workspace file cannot change. */
+/** Returns the merge rule for a key that a workspace file cannot change. */
 function operatorOnly<T>(): Merge<T> {
   return {
     workspaceMay: "not change it",

@@ -150,7 +150,7 @@ export interface Approval {
 export interface Quorum {
   /** `any` accepts the first decision. With the other rules, each approver counts once. */
   rule: "any" | "majority" | "unanimous";
-  /** The names of the approvers. Empty for every person, which requires the rule `any`. */
+  /** The names of the approvers. Empty if every person is an approver, which requires the rule `any`. */
   approvers: readonly string[];
 }
 
@@ -250,11 +250,11 @@ export interface Grant {
   createdBy: string;
   /** When the grant expires (ISO 8601). Null when it never expires. */
   expiresAt: string | null;
-  /** The time of the last use (ISO 8601). Null when it was never used. */
+  /** The time of the last use (ISO 8601). Null when the grant was never used. */
   lastUsedAt: string | null;
   /** When the grant was revoked (ISO 8601). Null when it was not revoked. */
   revokedAt: string | null;
-  /** The ID of the approval that the grant was made by. */
+  /** The ID of the approval that created the grant. Null when the grant was created without a request. */
   approval: string | null;
   /** False when the program has changed since the grant was made. The command then requires approval again. */
   current: boolean;

@@ -13,7 +13,8 @@ export function uptimeMs(): number {
 }
 
 /**
- * Reports whether `withinMs` have passed since `askedMs`. A time far in the future counts too: the clock was set back.
+ * Reports whether `withinMs` have passed since `askedMs`. An `askedMs` that is as far in the future counts too, because
+ * the clock must have been set back.
  */
 export function isOverdue(askedMs: number, withinMs: number): boolean {
   return Math.abs(Date.now() - askedMs) > withinMs;

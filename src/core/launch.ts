@@ -21,7 +21,10 @@ export interface LaunchSpec {
   root: string | null;
   stdin: "none" | "open" | { text: string };
   capture: Capture;
-  /** The size of its terminal, which implies `stdin: "open"` and `capture: "merged"`; null when it runs on pipes. */
+  /**
+   * The size of the command's terminal, which implies `stdin: "open"` and `capture: "merged"`; null when the command
+   * runs on pipes.
+   */
   pty: TerminalSize | null;
   timeoutMs: number;
   graceMs: number;
@@ -31,9 +34,9 @@ export interface LaunchSpec {
   /** Null when the command is not sandboxed. */
   sandbox: SandboxSpec | null;
   background: boolean;
-  /** Flush the exit record to disk before the exit is reported. */
+  /** Whether to flush the exit record to disk before the exit is reported. */
   durable: boolean;
-  /** The request that this was planned from. A worker evaluates its own policy on it and plans it again. */
+  /** The request that this launch was planned from. A worker evaluates its own policy on it and plans it again. */
   origin?: Origin;
 }
 
@@ -53,7 +56,8 @@ export interface LaunchLimits {
   /** Processes and threads of the whole tree; null for no limit. */
   processes: number | null;
   /**
-   * Enforce `processes` with a cgroup where possible. If false, the keeper polls, which does not slow down the start.
+   * Whether to enforce `processes` with a cgroup where possible. If false, the keeper polls, which does not slow down
+   * the start.
    */
   exactProcesses: boolean;
   /** Null for a soft limit of 1024, which the command may raise. */
@@ -62,7 +66,7 @@ export interface LaunchLimits {
   fileSize: number | null;
   /** CPUs for the whole tree, such as 0.5, enforced by throttling; null for no limit. */
   cpu: number | null;
-  /** Memory of the whole tree; null for no limit. */
+  /** Memory of the whole tree, in bytes; null for no limit. */
   memoryBytes: number | null;
   /** Bytes that the whole tree may write to files, enforced by polling; null for no limit. */
   diskBytes: number | null;
@@ -78,7 +82,7 @@ export interface ExceededLimit {
 
 /** The sandbox of one command. Plain data, created by sandbox/ and applied right before the exec. */
 export interface SandboxSpec {
-  /** Run in separate user, mount, pid, ipc and uts namespaces. */
+  /** Whether to run in separate user, mount, PID, IPC and UTS namespaces. */
   isolated: boolean;
   /** Writable paths, absolute and without symbolic links. Devices such as /dev/null are always writable. */
   writable: string[];
@@ -89,14 +93,16 @@ export interface SandboxSpec {
    * symbolic links resolved as far as they exist.
    */
   denied: string[];
-  /** Masked paths, if they exist and a mount namespace is available: sockets, which no Landlock rule covers. */
+  /**
+   * Masked paths, if they exist and a mount namespace is available: sockets of other programs, and system-wide secrets.
+   */
   masked: string[];
   /** A private temporary directory that the command may write to; null for none. */
   temporary: string | null;
   network: "on" | "off" | { ports: number[] };
   /** The unprivileged user to run as; null for the keeper's user. */
   user: { uid: number; gid: number; groups: number[] } | null;
-  /** Fail instead of running with an unsupported feature. */
+  /** Whether to fail instead of running without an unsupported feature. */
   require: boolean;
 }
 
@@ -108,9 +114,9 @@ export interface SandboxCapabilities {
    * How a mount namespace, which protected and masked paths need, is available: as root or through a user namespace.
    */
   mounts: "root" | "user" | "none";
-  /** The pid, user, uts and ipc namespaces that `isolated` adds. */
+  /** Whether the PID, user, UTS and IPC namespaces that `isolated` adds are available. */
   isolation: boolean;
-  /** A network namespace that has only a loopback interface. */
+  /** Whether a network namespace with only a loopback interface is available. */
   networkNamespace: boolean;
   seccomp: boolean;
 }

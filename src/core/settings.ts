@@ -22,7 +22,10 @@ export function intersectNetworks(one: Network, other: Network): Network {
 export interface FleetGatewayOptions extends FleetOptions {
   /** The name of the workspace on the workers. Default: derived from the gateway's workspace folder. */
   workspace?: string | undefined;
-  /** Whether all sessions run on the host that has the workspace's files. If false, on any host. Default: true. */
+  /**
+   * Whether all sessions run on the host that has the workspace's files. If false, they can run on any host. Default:
+   * true.
+   */
   sticky?: boolean | undefined;
   /** How long a command waits for a worker with a free slot, in milliseconds. Default: 600,000. */
   claimWithinMs?: number | undefined;

@@ -8,7 +8,10 @@ import { commandUser } from "../sandbox/user.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 import { isWritable } from "./state-folder.ts";
 
-/** The keeper requires pidfd_open and subreapers (5.3). Its sandbox uses Landlock (5.13). */
+/**
+ * Checks the version of the kernel. The keeper requires pidfd_open and subreapers (Linux 5.3), and its sandbox uses
+ * Landlock (Linux 5.13).
+ */
 export function checkKernel(): Finding {
   const shown = `${type()} ${release()}`;
   if (process.platform !== "linux") {
@@ -148,7 +151,7 @@ function read(file: string): string {
   }
 }
 
-/** Each running session needs a connection in its gateway. */
+/** Checks the limit on open files. Each running session needs a connection in its gateway. */
 export function checkOpenFiles(): Finding {
   const limit = softLimit("Max open files");
   if (limit >= 1024) return ok("open files", limitText(limit));
@@ -159,7 +162,7 @@ export function checkOpenFiles(): Finding {
   );
 }
 
-/** Each session needs at least two processes: its keeper and its command. */
+/** Checks the limit on processes. Each session needs at least two: its keeper and its command. */
 export function checkProcesses(): Finding {
   const limit = softLimit("Max processes");
   if (limit >= 512) return ok("processes", limitText(limit));

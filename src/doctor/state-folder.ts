@@ -58,7 +58,7 @@ export function isWritable(path: string): boolean {
   }
 }
 
-/** From linux/magic.h. */
+/** The names of file systems by their magic number in linux/magic.h. */
 const FILE_SYSTEMS: Record<number, string> = {
   61267: "ext4",
   1481003842: "xfs",

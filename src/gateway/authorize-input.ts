@@ -12,7 +12,7 @@ import { type CurrentSettings, currentSettings } from "./settings.ts";
 
 type Target = { id: string; name: string };
 
-/** A command that cannot be analyzed. A typed line whose text is not known gets the verdict of this one. */
+/** A command that cannot be analyzed. A typed line whose text is not known gets the verdict on this command. */
 const UNKNOWABLE = 'eval "$line"';
 const MOST_REMEMBERED = 16 * 1024;
 const MOST_SESSIONS = 1000;

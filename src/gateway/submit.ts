@@ -18,7 +18,10 @@ export interface SubmitOptions extends WaitOptions {
   background: boolean;
   /** A folder for a plain-text log named after the session ID. */
   logFolder?: string | undefined;
-  /** The operator's own command: neither approved by a person nor sandboxed. Hard blocks still apply (invariant 3). */
+  /**
+   * Set for the operator's own command, which is neither approved by a person nor sandboxed. Hard blocks still apply
+   * (invariant 3).
+   */
   byOperator?: true;
   /** The session ID, when another gateway has chosen it. */
   id?: string;
@@ -54,7 +57,7 @@ const REFUSALS = new Set([
 ]);
 
 /**
- * The only code that starts commands (invariant 1). Every surface calls it.
+ * Submits a request. This is the only code that starts commands (invariant 1), and every surface calls it.
  *
  * 1. validate   the request against its schema (validate.ts)
  * 2. plan       workspace, environment, limits, sandbox profile: plain data (plan.ts)

@@ -214,7 +214,7 @@ const OUTCOME_COLOR: Record<string, "red" | "yellow" | "green"> = {
   approved: "green",
 };
 
-/** The columns on a terminal. They are padded to a fixed width, so that `tail -f` stays aligned. */
+/** Returns the columns for a terminal. They are padded to a fixed width, so that `tail -f` stays aligned. */
 function auditColumns(color: boolean): Column<AuditEntry>[] {
   return [
     { title: "SEQ", value: ({ seq }) => String(seq).padStart(6), align: "right" },
@@ -244,7 +244,7 @@ function paint(text: string, outcome: string, color: boolean): string {
   return color && hue ? styleText(hue, text, { validateStream: false }) : text;
 }
 
-/** The columns in a pipe. Nothing is shortened. Details are only in the JSON output. */
+/** The columns for a pipe. Nothing is shortened. Details are only in the JSON output. */
 const AUDIT_PIPED_COLUMNS: Column<AuditEntry>[] = [
   { title: "SEQ", value: ({ seq }) => String(seq) },
   { title: "AT", value: ({ at }) => visible(at) },

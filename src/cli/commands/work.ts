@@ -164,7 +164,7 @@ function noMore(action: string, [unexpected]: string[]): { id: number; lease: st
   return { id: 0, lease: "" };
 }
 
-/** The columns on a terminal. */
+/** Returns the columns for a terminal. */
 function workColumns(nowMs: number): Column<WorkItem>[] {
   return [
     { title: "ID", value: ({ id }) => String(id), align: "right" },
@@ -178,7 +178,7 @@ function workColumns(nowMs: number): Column<WorkItem>[] {
   ];
 }
 
-/** The columns in a pipe. Nothing is shortened. */
+/** The columns for a pipe. Nothing is shortened. */
 const WORK_PIPED_COLUMNS: Column<WorkItem>[] = [
   { title: "ID", value: ({ id }) => String(id) },
   { title: "PRIORITY", value: ({ priority }) => priority },

@@ -1,8 +1,8 @@
 import { type CompletedCommand, type CompletedOption, type Completions, LIVE } from "./model.ts";
 
 /**
- * Compares words in the script itself, because `compgen -W` expands its argument and agents choose the names of sessions
- * (invariant 7).
+ * Returns the completion script for bash. The script compares words itself, because `compgen -W` expands its argument
+ * and agents choose the names of sessions (invariant 7).
  */
 export function bashCompletion({ options, commands }: Completions): string {
   return `# sallyport completion for bash. To install it:

@@ -1,6 +1,9 @@
 import { type CompletedCommand, type CompletedOption, type Completions, LIVE, type Live } from "./model.ts";
 
-/** `_arguments` evaluates its specifications, so these contain only fixed words. Looked-up names go through compadd. */
+/**
+ * Returns the completion script for zsh. `_arguments` evaluates its specifications, so these contain only fixed words.
+ * Looked-up names go through compadd.
+ */
 export function zshCompletion({ options, commands }: Completions): string {
   return `#compdef sallyport
 # sallyport completion for zsh. To install it, in a folder of your $fpath:

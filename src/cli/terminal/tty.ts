@@ -5,13 +5,13 @@ import type { Io } from "../command.ts";
 /** The terminal this process runs on. */
 export interface LocalTerminal {
   size(): TerminalSize;
-  /** Returns a function that removes the listener. */
+  /** Calls `listener` when the terminal is resized. Returns a function that removes the listener. */
   onResize(listener: () => void): () => void;
   /** Switches to raw mode: keys are neither echoed nor interpreted. Returns a function that switches back. */
   raw(): () => void;
 }
 
-/** Returns null unless both stdin and stdout are terminals. */
+/** Returns the terminal of this process, or null unless both stdin and stdout are terminals. */
 export function localTerminal(io: Io): LocalTerminal | null {
   if (!io.isTTY.stdin || !io.isTTY.stdout) return null;
   const input = io.stdin as ReadStream;

@@ -123,7 +123,7 @@ async function remove(invocation: Invocation, ids: string[]): Promise<number> {
   });
 }
 
-/** The columns on a terminal. */
+/** Returns the columns for a terminal. */
 function grantColumns(grants: Grant[], nowMs: number): Column<Grant>[] {
   const shorten = shortIds(grants.map(({ id }) => id));
   return [

@@ -77,7 +77,10 @@ export const check: Command = {
 /** The exit code for a command that requires approval. */
 const EXIT_ASK = 3;
 
-/** Returns the configured policy, with the modes given as options in place of the configured ones. */
+/**
+ * Returns the options of the check: the configured policy, with modes from the command line in place of the configured
+ * ones, and the sandbox.
+ */
 function optionsOf({ values }: Invocation): CheckOptions {
   const security = choiceOption(values, "security", ["deny", "allowlist", "full"]);
   const ask = choiceOption(values, "ask", ["off", "on-miss", "always"]);
@@ -120,7 +123,10 @@ async function checkLines(io: Io, options: CheckOptions): Promise<void> {
   }
 }
 
-/** Answers an invalid line with an error, so that every line of input has one line of output. */
+/**
+ * Returns the verdict on one line of input. For an invalid line, returns an error, so that every line of input has one
+ * line of output.
+ */
 function answer(line: string, options: CheckOptions): unknown {
   try {
     const { command, ...own } = request(line, options);

@@ -19,7 +19,7 @@ interface TableContext {
   color: boolean;
 }
 
-/** The columns on a terminal. The command is cut to the width; `sallyport approvals ID` shows all of it. */
+/** Returns the columns for a terminal. The command is cut to the width; `sallyport approvals ID` shows all of it. */
 export function approvalColumns(approvals: Approval[], { nowMs, color }: TableContext): Column<Approval>[] {
   const shorten = shortIds(approvals.map(({ id }) => id));
   const paint = (text: string, status: ApprovalStatus) =>
@@ -33,7 +33,7 @@ export function approvalColumns(approvals: Approval[], { nowMs, color }: TableCo
   ];
 }
 
-/** The columns in a pipe. Nothing is shortened. */
+/** The columns for a pipe. Nothing is shortened. */
 export const PIPED_APPROVAL_COLUMNS: Column<Approval>[] = [
   { title: "ID", value: ({ id }) => id },
   { title: "AGENT", value: ({ request }) => request.agent },

@@ -20,7 +20,7 @@ const WORD: Record<Decision, string> = {
 const INDENT = "  ";
 const MOST_REASONS = 8;
 
-/** Shows the command in full, because a cut could hide the part that matters. */
+/** Returns a verdict as text. The command is shown in full, because a cut could hide the part that matters. */
 export function renderVerdict(verdict: Verdict, { color, columns }: VerdictStyle): string {
   const paint = (hue: "red" | "yellow" | "green" | "bold" | "dim", text: string) =>
     color ? styleText(hue, text, { validateStream: false }) : text;

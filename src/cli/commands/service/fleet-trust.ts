@@ -49,7 +49,10 @@ async function remove(invocation: Invocation, names: string[]): Promise<number> 
   return withTrust(invocation, (keys) => names.map((name) => ({ changed: keys.remove(name), outcome: "distrusted" })));
 }
 
-/** Requires a person, because a command that could add a key could approve itself (invariant 7). Audits each change. */
+/**
+ * Changes the trusted keys and records each change in the audit log. Throws unless a person runs the command, because
+ * an agent that could add a key could approve its own commands (invariant 7).
+ */
 async function withTrust(
   invocation: Invocation,
   change: (keys: TrustedKeys) => { changed: TrustedKey; outcome: string }[],
@@ -90,7 +93,7 @@ function trustColumns(nowMs: number): Column<TrustedKey>[] {
   ];
 }
 
-/** The columns in a pipe. */
+/** The columns for a pipe. */
 const PIPED_TRUST_COLUMNS: Column<TrustedKey>[] = [
   { title: "NAME", value: ({ name }) => name },
   { title: "KEY", value: ({ key }) => shownLine(key) },

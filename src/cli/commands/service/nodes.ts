@@ -57,7 +57,10 @@ function print(invocation: Invocation, found: WorkerInfo[]): number {
   return 0;
 }
 
-/** Requires a person, because agents must not choose the machines of the fleet (invariant 7). */
+/**
+ * Calls `use` with the workers of the fleet. Throws unless a person runs the command, because agents must not choose
+ * the machines of the fleet (invariant 7).
+ */
 async function withNodes(use: (all: Nodes) => Promise<number>): Promise<number> {
   await assertPerson();
   const [{ fleetFromEnvironment }, { loadConfig }] = await Promise.all([
@@ -78,7 +81,7 @@ async function withNodes(use: (all: Nodes) => Promise<number>): Promise<number> 
   }
 }
 
-/** The columns on a terminal. */
+/** Returns the columns for a terminal. */
 function nodeColumns(nowMs: number): Column<WorkerInfo>[] {
   return [
     { title: "HOST", value: ({ host }) => shownLine(host) },
@@ -91,7 +94,7 @@ function nodeColumns(nowMs: number): Column<WorkerInfo>[] {
   ];
 }
 
-/** The columns in a pipe. */
+/** The columns for a pipe. */
 const PIPED_NODE_COLUMNS: Column<WorkerInfo>[] = [
   { title: "HOST", value: ({ host }) => shownLine(host) },
   { title: "STATE", value: stateOf },

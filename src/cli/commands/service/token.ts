@@ -133,7 +133,10 @@ async function list(invocation: Invocation): Promise<number> {
 
 type Note = (token: Token, outcome: "created" | "revoked") => void;
 
-/** Requires a person, because an agent that could create tokens could act as any agent (invariant 7). */
+/**
+ * Calls `use` with the tokens of the state folder. Throws unless a person runs the command, because an agent that could
+ * create tokens could act as any agent (invariant 7).
+ */
 async function withTokens(
   invocation: Invocation,
   use: (tokens: Tokens, note: Note) => Promise<number>,
@@ -164,7 +167,7 @@ function tokenColumns(nowMs: number): Column<Token>[] {
   ];
 }
 
-/** The columns in a pipe. */
+/** The columns for a pipe. */
 const PIPED_TOKEN_COLUMNS: Column<Token>[] = [
   { title: "ID", value: ({ id }) => id },
   { title: "NAME", value: ({ name }) => name },

@@ -145,7 +145,10 @@ function writeTogether(chunk: LogChunk, io: Io): void {
   io.out(chunk.bytes);
 }
 
-/** Ends an incomplete line of one stream before it prints the other stream. */
+/**
+ * Returns the function that prints chunks with times. It ends an incomplete line of one stream before it prints the
+ * other stream.
+ */
 function timedWriter(io: Io): Write {
   const style: Style = (how, text) => (io.color ? styleText(how, text, { validateStream: false }) : text);
   let unfinished: LogChunk["stream"] | null = null;

@@ -74,7 +74,10 @@ const PAGE = 1000;
 /** A fleet may have millions of sessions. More than this can be read page by page with the library or over HTTP. */
 const MOST_OF_FLEET = 10_000;
 
-/** Reads page by page, because a fleet may have more sessions than fit into one response. */
+/**
+ * Returns the matching sessions, at most `limit`. Reads them page by page, because a fleet may have more sessions than
+ * fit into one response.
+ */
 async function allOf(gateway: Gateway, query: ListQuery, limit = Number.POSITIVE_INFINITY) {
   const sessions: SessionInfo[] = [];
   const warnings = new Set<string>();
@@ -107,7 +110,10 @@ const STATUS_COLOR: Partial<Record<Status, "green" | "yellow" | "red" | "gray">>
 /** In a narrower terminal the duration is omitted, to leave room for the command. */
 const WIDE = 100;
 
-/** The columns on a terminal: short IDs, ages, and the command cut to the width. EXIT appears once a session has ended. */
+/**
+ * Returns the columns for a terminal: short IDs, ages, and the command cut to the width. EXIT appears once a session
+ * has ended.
+ */
 function terminalColumns(
   sessions: SessionInfo[],
   screen: { nowMs: number; columns: number; color: boolean },
@@ -130,7 +136,7 @@ function terminalColumns(
   return columns.filter((column) => column !== null);
 }
 
-/** The columns in a pipe. Nothing is shortened. */
+/** The columns for a pipe. Nothing is shortened. */
 const PIPED_COLUMNS: Column<SessionInfo>[] = [
   { title: "ID", value: ({ id }) => id },
   { title: "NAME", value: ({ name }) => name },

@@ -87,7 +87,10 @@ async function pump(stdin: Readable, session: SessionHandle): Promise<void> {
   await session.closeStdin();
 }
 
-/** A command such as `head` may close its stdin or exit before all input is sent. As in a shell, this is not an error. */
+/**
+ * Reports whether an error only means that the command closed its stdin or exited before all input was sent, as `head`
+ * may. As in a shell, this is not reported.
+ */
 function commandHadEnough(error: unknown): boolean {
   return error instanceof SallyportError && (error.type === "StdinClosed" || error.type === "AlreadyExited");
 }

@@ -65,7 +65,7 @@ export const wait: Command = {
   },
 };
 
-/** Returns null when the only condition is the end of the session, without a timeout. */
+/** Returns the conditions given as options, or null when there are none, so that only the end of the session counts. */
 function conditionsOf(values: Invocation["values"]): WaitConditions | null {
   const pattern = textOption(values, "pattern");
   const offset = countOption(values, "offset");
