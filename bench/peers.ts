@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 /**
- * The npm packages that we compare with, at pinned versions. `--peers` installs them next to the results. Without it, or
- * without a registry, their rows say that they are not installed.
+ * The npm packages that Sallyport is compared with, at pinned versions. `--peers` installs them next to the results.
+ * Without this option, or without a registry, their rows say that they are not installed.
  */
 const PEERS: Record<string, string> = {
   "@anthropic-ai/sandbox-runtime": "0.0.83",

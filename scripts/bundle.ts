@@ -1,6 +1,6 @@
 /**
- * Bundles the four hundred source files of the command line, and the packages that every command needs, into a few files:
- * a cold start spends most of its time finding and reading them. The library is not bundled.
+ * Bundles the hundreds of source files of the command line, and the packages that every command needs, into a few
+ * files. Without the bundle, a cold start spends most of its time finding and reading files. The library is not bundled.
  *
  *   node scripts/bundle.ts [OUTPUT FOLDER]     default: dist/cli
  */
@@ -14,7 +14,7 @@ const ROOT = join(import.meta.dirname, "..");
 const SOURCE = join(ROOT, "src");
 const BUNDLED = ["zod", "unbash", "jsonc-parser"];
 
-/** Replaces `import.meta.url`, so that a file finds others relative to where it is compiled to and not to the bundle. */
+/** Replaces `import.meta.url`, so that a file resolves paths relative to its compiled location, not to the bundle. */
 function compiledUrls(): Plugin {
   return {
     name: "compiled-urls",
@@ -34,8 +34,8 @@ const LATE = new Set(
 );
 
 /**
- * Replaces imports of built-in modules by `process.getBuiltinModule`: an import evaluates every export of the module, and
- * the streams that `node:fs` exports take longer to load than our whole bundle.
+ * Replaces imports of built-in modules with `process.getBuiltinModule`: an import evaluates every export of the module,
+ * and the streams that `node:fs` exports take longer to load than our whole bundle.
  */
 function builtinsDirectly(): Plugin {
   return {
@@ -168,7 +168,7 @@ async function bundle(folder: string): Promise<void> {
         // One command may import statically a module that another imports dynamically.
         checks: { ineffectiveDynamicImport: false },
         output: {
-          // Names are kept so that stack traces stay readable. White space is a quarter of the code.
+          // Names are kept so that stack traces stay readable. Whitespace is a quarter of the code.
           minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
           entryFileNames: "main.js",
           chunkFileNames: "[name]-[hash].js",

@@ -1,4 +1,7 @@
-/** Writes the generated part of docs/cli.md from the help of the commands: `node scripts/cli-reference.ts`. A test compares. */
+/**
+ * Writes the generated part of docs/cli.md from the help of the commands: `node scripts/cli-reference.ts`. A test
+ * compares the page with the help.
+ */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CATALOG, loadAll } from "../src/cli/catalog.ts";

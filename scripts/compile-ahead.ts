@@ -18,9 +18,9 @@ interface Statement extends Node {
 interface Script {
   file: string;
   code: string;
-  /** The names it imports: the local name, the exported name and the module. */
+  /** The names that the script imports: the local name, the exported name and the module. */
   given: { local: string; imported: string; from: string }[];
-  /** The names it exports. */
+  /** The names that the script exports. */
   taken: string[];
   /** The exported names that are function declarations and are never reassigned. */
   functions: Set<string>;

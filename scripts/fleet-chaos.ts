@@ -1,5 +1,6 @@
 /**
- * Runs ten thousand commands on eight workers while faults are injected, then checks that each command ran exactly once.
+ * Runs ten thousand commands on eight workers while faults are injected, then checks that each command ran at most once
+ * and is accounted for.
  *
  *   npm run chaos -- [--commands 10000] [--workers 8] [--gateways 2] [--at-once 32] [--only PART-OF-A-FAULT] [--no-namespaces]
  */

@@ -12,7 +12,7 @@ const VERIFY_TARGET = 100_000;
 const APPEND_BAR_US = 25;
 const BATCH = 100;
 
-/** The audit entry of a run, about 500 bytes. */
+/** Returns an audit entry of a run, with about 500 bytes. */
 function typical(number: number): NewAuditEntry {
   const command = `cd packages/web && npm run build -- --filter web 2>&1 | tail -n ${number % 100}`;
   return {
@@ -67,7 +67,7 @@ function append(database: DatabaseSync, log: AuditLog, rounds: number): BenchRes
   };
 }
 
-/** Shown for comparison; the target is absolute. */
+/** Returns the peer's value for a row. It is shown only for comparison, because the target is absolute. */
 function beside(peerValue: number, ours: number): Pick<BenchResult, "peer" | "peerValue" | "ratio"> {
   return { peer: "the same row, no hash, no masking", peerValue, ratio: ours / peerValue };
 }

@@ -9,7 +9,7 @@ import type { BenchResult } from "../result.ts";
 import { type Place, type Subject, subjects } from "./subjects.ts";
 
 const PATIENCE_MS = 5000;
-/** How long killed processes may take to exit. */
+/** The time that killed processes have to exit. */
 const SETTLE_MS = 1500;
 const SECRET = "not a key";
 let lastMark = 86_400 + (process.pid % 10_000) * 10;
@@ -47,7 +47,7 @@ async function leavesNothing(subject: Subject): Promise<string> {
   const left = alive();
   if (!answered) await kill();
   end(alive());
-  return answered ? (left.length === 0 ? "yes" : "returns, and leaves it running") : "does not return";
+  return answered ? (left.length === 0 ? "yes" : "returns, but leaves the process running") : "does not return";
 }
 
 async function killsAll(subject: Subject): Promise<string> {

@@ -57,7 +57,7 @@ async function commander(): Promise<Subject | null> {
   const server = await desktopCommander();
   if (server === null) return null;
   const start = async (command: string) => {
-    // The call returns when the command has ended, or after `timeout_ms` with the pid of the running command.
+    // The call returns when the command has ended, or after `timeout_ms` with the PID of the running command.
     const result = await server.call("start_process", { command, timeout_ms: 1000 });
     const pid = Number(/PID (\d+)/.exec(JSON.stringify(result))?.[1]);
     return { ended: Promise.resolve(JSON.stringify(result)), kill: () => server.call("force_terminate", { pid }) };

@@ -3,7 +3,7 @@ import { WebSocket } from "ws";
 
 const kept = new Agent({ keepAlive: true, maxSockets: 4 });
 
-/** A minimal HTTP client with a persistent connection, so that the measurements reflect the service. */
+/** Sends a request over a persistent connection, with minimal overhead, so that measurements reflect the service. */
 export async function ask(url: string, headers: Record<string, string>, body?: unknown): Promise<string> {
   const answered = Promise.withResolvers<IncomingMessage>();
   const text = body === undefined ? undefined : JSON.stringify(body);

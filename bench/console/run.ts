@@ -41,7 +41,10 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]>
   }
 }
 
-/** Meeting either target is enough, because Node itself starts slowly on a slow machine. */
+/**
+ * Measures how long the service takes to start, alternating with an empty Node program. Meeting either target is
+ * enough, because Node itself starts slowly on a slow machine.
+ */
 async function startTimes(service: BenchService, rounds: number): Promise<BenchResult> {
   const starts: number[] = [];
   const plain: number[] = [];

@@ -1,6 +1,6 @@
-/** Draws measurements as SVG: lines over a logarithmic x axis, or bars. Readable on light and dark backgrounds. */
+/** A chart of measurements that is drawn as SVG: lines over a logarithmic x axis, or bars. */
 export interface Chart {
-  /** The name of its file in docs/plots/. */
+  /** The name of the chart's file in docs/plots/. */
   file: string;
   title: string;
   x: string;

@@ -114,7 +114,7 @@ connection.subscribe(subjects.result("simulated", "*", "*", "*"), {
   },
 });
 
-/** Half of the sessions run in the background; their exits are published to the exit stream. */
+/** Submits one session. Half of the sessions run in the background; their exits are published to the exit stream. */
 async function ask(): Promise<void> {
   const id = randomUUID();
   const request = { command: "make -C shop test", cwd: ".", env: { CI: "1" }, sandbox: "workspace-write" };

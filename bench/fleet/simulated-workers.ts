@@ -12,7 +12,7 @@ import { consumerName, inboxPrefix, type Place, sessionKey, storeNames, subjects
 const [servers = "", from = "0", count = "0", beatMs = "2500", ownQueues = "replicated"] = process.argv.slice(2);
 const subjects = subjectsOf("main");
 const stores = storeNames("main");
-/** Higher than the number of workers, because each has its own pending pull request. */
+/** The maximum number of pending pull requests. It exceeds the number of workers, because each worker has its own. */
 const MOST_WAITING = 10_000;
 const PULL_EXPIRES_MS = 20_000;
 
@@ -112,7 +112,7 @@ async function withRetry<T>(attempt: () => Promise<T>): Promise<T> {
 
 const first = Number(from);
 const all = Array.from({ length: Number(count) }, (_, index) => first + index);
-// A few at a time, because a thousand machines do not start in the same millisecond.
+// The workers join a few at a time, because a thousand machines do not start in the same millisecond.
 const AT_ONCE = 16;
 for (let at = 0; at < all.length; at += AT_ONCE) await Promise.all(all.slice(at, at + AT_ONCE).map(join));
 process.stdout.write(`${JSON.stringify({ joined: all.length, timeouts })}\n`);

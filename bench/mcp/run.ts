@@ -96,7 +96,7 @@ async function starts(rounds: number, open: () => StdioServer): Promise<{ ready:
 function versusCommander(ours: number, theirs: number | null): BenchResult {
   const row = { name: "MCP over stdio: a command, p50", unit: "ms" };
   if (theirs !== null) {
-    // The arguments are swapped, because the target says how many times faster we are.
+    // The arguments are swapped, because the target says how many times faster Sallyport is.
     const result = atLeast(3, { ...row, ours: theirs, peer: "ours", peerValue: ours });
     return { ...result, ours, peer: "desktop-commander start_process", peerValue: theirs };
   }

@@ -36,7 +36,7 @@ async function threeOf(rounds: number, whole: () => Promise<unknown>, alone: () 
 
 /** Measures what the steps of the gateway (validate, plan, inspect, decide, authorize, record) add to the bare executor. */
 export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]> {
-  // Without a sandbox, like the bare executor; another suite measures the sandbox.
+  // The gateway uses no sandbox, like the bare executor. Another suite measures the sandbox.
   const unconfined = { policy: { ...UNLIMITED.policy, sandbox: "off" as const } };
   const { gateway, state, leave } = await benchGateway(unconfined);
   const busy = await benchGateway(unconfined);

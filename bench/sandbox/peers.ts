@@ -61,6 +61,6 @@ async function costs(peersHere: { file: string; words: string[] }[], rounds: num
     return { ours: percentile(first, 0.5), theirs: able.map((can) => (can ? (medians.shift() ?? null) : null)) };
   } finally {
     program.remove();
-    rmSync(folder, { recursive: true, force: true }); // Its keepers exit when the folder is gone.
+    rmSync(folder, { recursive: true, force: true }); // The keepers exit when the state folder is removed.
   }
 }

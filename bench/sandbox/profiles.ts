@@ -9,7 +9,7 @@ export interface Costs {
   isolated: number;
   "isolated, no network": number;
   bwrap: number | null;
-  /** Started by `child_process.spawn`. */
+  /** The time of bwrap when `child_process.spawn` starts it instead of a keeper. */
   "bwrap by spawn": number | null;
 }
 
@@ -38,7 +38,7 @@ const subjects: [keyof Costs, () => Promise<unknown>][] = [
   ["isolated", ours({ sandbox: "isolated" })],
   ["isolated, no network", ours({ sandbox: "isolated", network: "off" })],
 ];
-// Also started by a keeper, so that only the sandboxes differ.
+// A keeper starts bwrap too, so that only the sandboxes differ.
 if (has("bwrap")) {
   subjects.push(["bwrap", ours({ command: "bwrap", args: BWRAP })]);
   subjects.push(["bwrap by spawn", () => new Promise((resolve) => spawn("bwrap", BWRAP).on("close", resolve))]);

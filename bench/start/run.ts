@@ -43,6 +43,6 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]>
       atMost(2, { name: "cold start of `sallyport run -- true`, p50", ours: percentile(command, 0.5), ...peer }),
     ];
   } finally {
-    rmSync(folder, { recursive: true, force: true }); // Its keepers exit when the folder is gone.
+    rmSync(folder, { recursive: true, force: true }); // The keepers exit when the state folder is removed.
   }
 }

@@ -13,7 +13,7 @@ export function rawPty(command: string, size = { columns: 120, rows: 30 }): RawP
   const pty = spawn("sh", ["-c", command], { cols: size.columns, rows: size.rows, encoding: null, env: process.env });
   return {
     write: (data) => pty.write(data),
-    // Without an encoding it returns bytes, which its types do not declare.
+    // Without an encoding, node-pty returns bytes, which its types do not declare.
     onData: (listener) => {
       const { dispose } = pty.onData((data) => listener(data as unknown as Buffer));
       return dispose;

@@ -13,7 +13,7 @@ import type { Random } from "./random.ts";
 /** An environment variable that commands inherit; it identifies their processes in /proc. */
 const MARK = "SALLYPORT_SOAK_MARK";
 
-/** Enough for Node to start, but not for many sessions. */
+/** A limit on file descriptors that is enough for Node to start, but not for many sessions. */
 const FEW_DESCRIPTORS = 64;
 const CLOCK_MS = 3_600_000;
 

@@ -14,7 +14,7 @@ export interface GatewayProcessOptions {
   name: string;
   seed: number;
   atOnce: number;
-  /** How far the clock of this process jumps back and forth, at most. */
+  /** The maximum distance that the clock of this process jumps back or forth, in ms. */
   clockMs: number;
 }
 

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readdirSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
-/** What a gateway process observed. Each entry is written at once, so that killing the process does not lose it. */
+/** An observation of a gateway process. Each entry is written at once, so that killing the process does not lose it. */
 export type Entry =
   | { what: "asked"; token: string; job: string }
   /** A session was acknowledged. Its command writes to the file `ran/TOKEN` when it runs. */

@@ -1,4 +1,4 @@
-/** A seeded pseudo-random generator (mulberry32), so that a failed run can be repeated. */
+/** A seeded pseudorandom generator (mulberry32), so that a failed run can be repeated. */
 export class Random {
   #state: number;
 

@@ -20,7 +20,7 @@ export interface Verification {
   findings: string[];
 }
 
-/** Generous, since it only decides how long a failing run takes. */
+/** The time limit for each check. It is generous, because it only affects how long a failing run takes. */
 const TIMEOUT_MS = 60_000;
 const RETRY_MS = 2000;
 

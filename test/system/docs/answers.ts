@@ -1,4 +1,4 @@
-/** Parts of an output that differ between machines and runs, such as ids, and the patterns that match any of them. */
+/** Parts of an output that differ between machines and runs, such as IDs, and the patterns that match any of them. */
 const ANY: [RegExp, string][] = [
   [/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g, "[0-9a-f-]{36}"],
   [/\b01[0-9a-f]{6}-[0-9a-f]{4}\b/g, "[0-9a-f]{8}-[0-9a-f]{4}"],

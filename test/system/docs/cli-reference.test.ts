@@ -5,5 +5,5 @@ import { pages } from "./pages.ts";
 
 test("docs/cli.md matches the help of the commands", async () => {
   const page = pages().find(({ path }) => path === "docs/cli.md")?.text ?? "";
-  assert.equal(page, await cliPage(page), "it is out of date; run `node scripts/cli-reference.ts`");
+  assert.equal(page, await cliPage(page), "docs/cli.md is out of date; run `node scripts/cli-reference.ts`");
 });

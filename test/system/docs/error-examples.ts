@@ -380,12 +380,12 @@ export function needsNats(type: ErrorType): boolean {
   return Object.hasOwn(FLEET, type);
 }
 
-/** The response to a request, as the holder of a token for `role`. */
+/** Sends a request to the service with the token of a role, and returns the error in the response. */
 async function answered(...args: Parameters<TestService["json"]>): Promise<Failure> {
   return (await (await service()).json<{ error: Failure }>(...args)).error;
 }
 
-/** Sends a GET request with headers that `fetch` does not allow. */
+/** Sends a GET request with headers that `fetch` does not allow, and returns the error in the response. */
 async function answeredTo(headers: Record<string, string>): Promise<Failure> {
   const { url } = await service();
   const response = await new Promise<NodeJS.ReadableStream>((resolve, reject) => {

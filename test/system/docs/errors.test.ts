@@ -35,7 +35,7 @@ function blocks(type: string): string[] {
     .map((sample) => sample.text);
 }
 
-/** Text in backticks, quotes and parentheses, and the position in a file, may contain any punctuation. */
+/** Replaces text that may have any punctuation: a position in a file, and text in backticks, quotes or parentheses. */
 function prose(sentence: string): string {
   return sentence
     .replace(/^\/\S+?:(\d+:\d+:)? /, "")
@@ -54,7 +54,7 @@ function fault(sentence: string): string | null {
 }
 
 function assertComplete({ message, recovery }: Failure): void {
-  assert.ok(recovery.length > 0, `no recovery: ${message}`);
+  assert.ok(recovery.length > 0, `the error has no recovery: ${message}`);
   for (const sentence of [message, ...recovery.map(({ hint }) => hint)]) assert.equal(fault(sentence), null, sentence);
   for (const { action } of recovery) assert.match(action, /^[a-z_]+$/);
 }
@@ -67,14 +67,14 @@ function check(t: TestContext, type: string, failure: Failure, block: string | u
   assertComplete(failure);
   assert.ok(
     answers(lines.join("\n"), block ?? ""),
-    `${PAGE} shows for ${type}:\n${block}\nbut it is:\n${lines.join("\n")}`,
+    `${PAGE} shows for ${type}:\n${block}\nbut the error is:\n${lines.join("\n")}`,
   );
 }
 
 for (const [type, examples] of Object.entries(EXAMPLES) as [ErrorType, (typeof EXAMPLES)[ErrorType]][]) {
   test(`${type} is described with real examples`, { skip: needsNats(type) && NO_NATS }, async (t) => {
     const shown = blocks(type);
-    assert.equal(shown.length, examples.length, "the number of examples");
+    assert.equal(shown.length, examples.length, "the section has the wrong number of examples");
     for (const [index, provoke] of examples.entries()) check(t, type, await provoke(), shown[index]);
   });
 

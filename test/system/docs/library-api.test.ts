@@ -13,7 +13,7 @@ after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
 
 test("docs/library-api.md is up to date", () => {
   const stored = pages().find(({ path }) => path === "docs/library-api.md");
-  assert.equal(stored?.text, page, "Run `node scripts/api.ts`.");
+  assert.equal(stored?.text, page, "docs/library-api.md is out of date; run `node scripts/api.ts`");
 });
 
 test("every export has a description and an example", () => {

@@ -8,7 +8,7 @@ import { pages, ROOT } from "./pages.ts";
 const all = pages();
 const anchorsOf = new Map(all.map(({ path, text }) => [path, anchors(text)]));
 
-/** Reports why a link on a page leads nowhere, or returns null when its target exists. */
+/** Returns why a link on a page is broken, or null when its target exists. */
 function fault(path: string, link: string): string | null {
   const [file = "", anchor] = link.split("#");
   const target = file === "" ? path : relative(ROOT, join(ROOT, dirname(path), file));

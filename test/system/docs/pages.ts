@@ -19,7 +19,7 @@ export interface Sample {
   text: string;
 }
 
-/** The pages at the root of the repository and all pages below docs/. */
+/** Returns the pages at the root of the repository and all pages below docs/. */
 export function pages(): Page[] {
   const docs = readdirSync(join(ROOT, "docs"), { recursive: true, encoding: "utf8" });
   const below = docs.filter((name) => name.endsWith(".md")).sort();

@@ -62,7 +62,7 @@ function hostServers(value: object): Record<string, { command: string; args: str
   return mcpServers ?? servers ?? context_servers ?? (mcp && splitCommands(mcp));
 }
 
-/** opencode writes the program and its arguments as one array. */
+/** Converts the servers of an opencode configuration, which has the program and its arguments in one array. */
 function splitCommands(entries: object): ReturnType<typeof hostServers> {
   const commands = Object.entries(entries as Record<string, { command: string[] }>);
   return Object.fromEntries(

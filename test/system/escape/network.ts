@@ -1,7 +1,7 @@
 import { type Attempt, tool } from "./attempt.ts";
 
 const OFF = { network: "off" } as const;
-/** Allows only a port without a listener. */
+/** A network setting that allows only a port without a listener. */
 const OTHER_PORT = { network: { ports: [9] } };
 
 const off: [name: string, script: string][] = [

@@ -101,7 +101,8 @@ async function tryOut(gateway: typeof free, script: string, under: object, meanw
     timeoutMs: 60_000,
     ...under,
   });
-  if (meanwhile) void appearOnceReady(gateway, over.signal).catch(() => {}); // the secret does not appear, and the attempt proves nothing
+  // On an error the secret is not created, and the attempt proves nothing.
+  if (meanwhile) void appearOnceReady(gateway, over.signal).catch(() => {});
   const result = await running;
   over.abort();
   return result;

@@ -44,7 +44,7 @@ test("a claim that was truncated by a full disk does not damage the others", { s
   await second.close();
 });
 
-test("a worker that cannot store claims reports it and leaves jobs to other workers", { skip }, async () => {
+test("a worker that cannot store claims reports the error and leaves jobs to other workers", { skip }, async () => {
   const fixture = fleet.fixture();
   const file = join(fixture.state, "fleet", "claims");
   await fleet.worker("h1", {}, fixture);
@@ -56,21 +56,21 @@ test("a worker that cannot store claims reports it and leaves jobs to other work
   const trouble = async () => (await nodes.list()).find(({ host }) => host === "h1")?.trouble;
   try {
     const running = gateway.run({ command: "echo once" });
-    await until("the worker reports it", async () => /ENOSPC/.test((await trouble()) ?? ""));
+    await until("the worker reports the error", async () => /ENOSPC/.test((await trouble()) ?? ""));
     await fleet.worker("h2");
     const result = await running;
     assert.deepEqual([result.status, result.stdout], ["completed", "once\n"]);
     assert.equal(gateway.session(result.id).info().host, "h2");
     rmSync(file);
     await until("the worker accepts jobs again", async () => (await trouble()) === null);
-    assert.equal(readFileSync(file, "utf8"), "", "the test write is truncated again");
+    assert.equal(readFileSync(file, "utf8"), "", "the file is empty again after the test write");
     assert.equal((await gateway.run({ command: "echo again", host: "h1" })).stdout, "again\n");
   } finally {
     await link.nc.close();
   }
 });
 
-test("the exit of a session can be looked up until it is removed, because its row may be updated late", {
+test("the exit of a session can be looked up until the session is removed, because its row may be updated late", {
   skip,
 }, async () => {
   const gateway = await fleet.open();
@@ -78,7 +78,7 @@ test("the exit of a session can be looked up until it is removed, because its ro
   const row = { id, name: "x", agent: "default", keeper_pid: 1, created_ms: Date.now(), background: 0, lingering: 0 };
   const executor = new FleetExecutor(fleet.home.state, { servers: fleet.servers, as: "office" });
   try {
-    await until("its end is in the registry", async () => {
+    await until("the end of the session is in the registry", async () => {
       await executor.refresh(() => [row]);
       return executor.lookUpExit(row) !== null;
     });

@@ -108,7 +108,7 @@ test("a job that another worker has claimed leaves no row, audit entry or proces
   assert.ok(!existsSync(mark));
 });
 
-test("rejects a job with the id of another agent's session, and audits it", { skip }, async () => {
+test("rejects a job with the ID of another agent's session, and audits the rejection", { skip }, async () => {
   const id = await send({ agent: "a" });
   await until("the job has run", async () => await ended("a", id));
   await send({ agent: "b", id });
@@ -154,7 +154,7 @@ test("accepts events only from the host of the session, for its agent and under 
   await liar.nc.flush();
   const gateway = await fleet.open();
   const session = await gateway.start({ command: "read -r line; echo $line", stdin: "open", host: "w1" });
-  await until("its host is known", () => session.info().host === "w1" && processes.size > 0);
+  await until("the session has a host", () => session.info().host === "w1" && processes.size > 0);
   const [process = ""] = processes;
   const told = (host: string) => liar.subjects.result("office", host, process, "news");
   // JetStream delivers to a push consumer's subject only if a subscription for exactly this subject exists.
@@ -340,6 +340,6 @@ test("a session that outlives its registry entry continues, and its end is recor
   await age();
   await session.write("old\n");
   assert.equal((await session.wait()).exitCode, 0);
-  await until("its end is recorded", async () => (await state()) === "ended");
+  await until("the end of the session is recorded", async () => (await state()) === "ended");
   await gateway.close();
 });

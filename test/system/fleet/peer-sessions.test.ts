@@ -37,7 +37,7 @@ const listed = async (gateway: Gateway, query = {}) => (await gateway.sessions(q
 
 const NEVER = "ffffffff-ffff-7fff-bfff-ffffffffffff";
 
-/** Returns the highest session id that can be created at this time. */
+/** Returns the highest session ID that can be created at this time. */
 function idAt(ms: number): string {
   const time = ms.toString(16).padStart(12, "0");
   return `${time.slice(0, 8)}-${time.slice(8)}${NEVER.slice(13)}`;
@@ -107,7 +107,7 @@ const idOf = (payload: unknown) => (payload as { session_id?: string }).session_
 /** Opens a gateway without sessions of its own. */
 const visitor = () => fleet.fixture().open({ fleet: { servers: fleet.servers, as: "visitor" } });
 
-test("a gateway checks input to another gateway's session, even if the session's name is a prefix of other ids", {
+test("a gateway checks input to another gateway's session, even if the session's name is a prefix of other IDs", {
   skip,
 }, async () => {
   const far = await office.start({ command: "exec sh -i", name: "01", pty: true });
@@ -117,7 +117,7 @@ test("a gateway checks input to another gateway's session, even if the session's
     const remote = await gateway.find("01");
     assert.equal(remote.id, far.id);
     assert.equal((await remote.waitFor({ input: true, timeoutMs: 60_000 })).reason, "input");
-    // Harmless if it ever ran: the device does not exist.
+    // This command would do no harm if it ran, because the device does not exist.
     await assert.rejects(remote.write("mkfs.ext4 /no/such/device\r"), { type: "CommandBlocked" });
     const deeds = gateway.audit.search({ session: far.id, limit: 10 }).map(({ kind, outcome }) => `${kind} ${outcome}`);
     assert.deepEqual(deeds, ["stdin refused"], "the gateway that receives the input rejects it");
@@ -135,7 +135,7 @@ test("closing a gateway ends waits for another gateway's session", { skip }, asy
   await far.kill();
 });
 
-test("an ended session of another gateway is found by id, id prefix and through tools", { skip }, async () => {
+test("an ended session of another gateway is found by ID, by ID prefix and through tools", { skip }, async () => {
   const { id } = await office.run({ command: "echo done; exit 3" });
   const remote = await branch.find(id.slice(0, 30));
   const { status, exitCode } = await remote.wait();
@@ -243,7 +243,7 @@ test("a malicious worker can neither hide nor take over sessions of others", { s
     assert.deepEqual(ids(await listed(branch, { live: true })), [far.id, own.id], "own sessions come from own records");
     answer = { rows: [{ ...row({ name: "taken-over" }), attempt: 3 }], more: false, total: 1 };
     const [still] = await listed(branch, { others: true, live: true });
-    assert.deepEqual([still?.name, still?.host], [far.name, shown?.host], "the registry decides which host has it");
+    assert.deepEqual([still?.name, still?.host], [far.name, shown?.host], "the host comes from the registry");
     assert.equal((await branch.find(far.id)).name, far.name);
     answer = { rows: [row({ id: newest, agent: "default" })], more: true, total: 1 };
     const builder = branch.acting({ agent: "builder", channel: "test" });
@@ -259,7 +259,7 @@ test("a malicious worker can neither hide nor take over sessions of others", { s
     const rest = await branch.sessions({ live: true, limit: 2, before: far.id });
     assert.deepEqual([ids(rest.sessions), rest.next], [[own.id], null], "the duplicate is not on the next page");
     answer = { rows: [row({ id: NEVER })], more: true, total: 1 };
-    assert.deepEqual(ids(await listed(branch, { live: true, limit: 1 })), [far.id], "ids from the future are dropped");
+    assert.deepEqual(ids(await listed(branch, { live: true, limit: 1 })), [far.id], "IDs from the future are dropped");
     for (const wrong of [
       { id: "../../etc/passwd" },
       { name: "x\u001b[2J" },

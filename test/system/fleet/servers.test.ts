@@ -18,7 +18,7 @@ test("the NATS fixture keeps its streams and its port across kill -9", { skip: N
     await server.kill();
     await server.start();
     assert.notEqual(server.pid, before);
-    await until("the client is back", async () => (await client.flush().catch(() => "gone")) === undefined);
+    await until("the client has reconnected", async () => (await client.flush().catch(() => "gone")) === undefined);
     assert.equal((await (await jetstreamManager(client)).streams.info("KEPT")).state.messages, 1);
     await client.close();
   } finally {

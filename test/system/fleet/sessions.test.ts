@@ -28,7 +28,7 @@ test("a background session can be listed, read by offset and awaited, and sends 
   const list = tools(gateway, "process").find(({ name }) => name === "process.list");
   const answer = (await list?.call({}))?.structured as { processes: { host?: string }[] } | undefined;
   assert.equal(answer?.processes[0]?.host, "h1");
-  await until("two lines are there", async () => (await session.logs()).text === "one\ntwo\n");
+  await until("the log has two lines", async () => (await session.logs()).text === "one\ntwo\n");
   const slice = await session.logs({ offset: 4, limit: 3 });
   assert.deepEqual([slice.text, slice.nextOffset, slice.totalBytes], ["two", 7, 8]);
   await session.write("go\n");
@@ -61,7 +61,7 @@ test("reads a log of several megabytes completely", { skip }, async () => {
 test("kill ends the whole process tree, extend moves the deadline, and usage is reported", { skip }, async () => {
   const session = await gateway.start({ command: "sleep 1000 & sleep 1000" });
   await session.extend(600_000);
-  await until("usage is known", () => session.usage().processes.length >= 2);
+  await until("both processes are listed", () => session.usage().processes.length >= 2);
   const info = await session.kill();
   assert.equal(info.status, "killed");
   await assert.rejects(session.kill(), { type: "AlreadyExited" });

@@ -45,7 +45,7 @@ async function asking(options: { trusting: boolean; policy?: object }) {
   return { fleet, fixture, worker, gateway };
 }
 
-test("an approval on a trusted gateway is valid on the worker, and both audit it", { skip }, async () => {
+test("an approval on a trusted gateway is valid on the worker, and both audit the approval", { skip }, async () => {
   const { fixture, gateway, fleet } = await asking({ trusting: true });
   const { status, stdout } = await gateway.run({ command: "echo asked" });
   assert.deepEqual([status, stdout], ["completed", "asked\n"]);
@@ -54,7 +54,7 @@ test("an approval on a trusted gateway is valid on the worker, and both audit it
   assert.match(auditOf(fixture), /tester/);
 });
 
-test("an approval of an untrusted gateway and a missing approval are denied, and both sides audit it", {
+test("a command without an approval from a trusted gateway is denied, and both sides audit the denial", {
   skip,
 }, async () => {
   const stranger = await asking({ trusting: false });
@@ -67,7 +67,7 @@ test("an approval of an untrusted gateway and a missing approval are denied, and
   assert.match(unsigned.error?.message ?? "", /has no attestation/);
   for (const { fixture, fleet } of [stranger, silent]) {
     assert.match(auditOf(fixture), /StatementRefused|attestation/);
-    await until("the gateway has audited it", () => /denied/.test(auditOf(fleet.home)));
+    await until("the gateway has audited the denial", () => /denied/.test(auditOf(fleet.home)));
   }
 });
 
@@ -134,7 +134,7 @@ test("the printed permissions suffice for real gateways and workers", { skip }, 
     as: name,
     credentials: join(folder, `${kind}-${name}.seed`),
   });
-  // Like `fleet setup`: a worker has no permission to create streams.
+  // Creates the streams like `fleet setup`, because a worker has no permission to create them.
   const { connection } = await joinFleet(as("gateway", "office"), "gateway");
   await ensureStores(connection, "main");
   await connection.close();

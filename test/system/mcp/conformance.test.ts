@@ -52,7 +52,7 @@ function translated(body: string, { tools, uris }: ReturnType<typeof standIns>):
   return JSON.stringify(message);
 }
 
-/** A proxy that adds a token to the suite's requests and replaces names of the reference server. */
+/** Starts a proxy that adds a token to the suite's requests and replaces names of the reference server. */
 async function inBetween(url: string, token: string, session: string): Promise<string> {
   const { hostname, port } = new URL(url);
   const names = standIns(session);
@@ -97,7 +97,7 @@ test("passes the official conformance suite except for the baseline", async () =
     });
   }
   const [code] = await once(child, "close");
-  // Also fails when a scenario of the baseline passes, which must then be removed from the baseline.
+  // The suite also fails when a scenario in the baseline passes. That scenario must then be removed from the baseline.
   assert.equal(code, 0, report.slice(-4000));
 });
 

@@ -159,7 +159,7 @@ static bool same(const struct terminal_responder *a, const struct terminal_respo
 	       a->reply_length == b->reply_length && memcmp(a->reply, b->reply, a->reply_length) == 0;
 }
 
-/* From a copy of the exact size, so that the sanitizer detects a read past the end. */
+/* Feeds a copy of the exact size to the parser, so that the sanitizer detects a read past the end. */
 static void read_copy(struct terminal_responder *responder, const uint8_t *bytes, size_t length)
 {
 	char *copy = malloc(length ? length : 1);

@@ -103,7 +103,7 @@ test("a running keeper and its zygote survive any input", async (t) => {
   // The random input may contain a valid signal, deadline or kill. The session has then ended, but is not lost.
   if (session.info().status === "running") {
     assert.ok(exists(keeper) || session.info().status !== "running");
-    await session.kill({ graceMs: 0 }).catch(() => {}); // a deadline may have ended it at this moment
+    await session.kill({ graceMs: 0 }).catch(() => {}); // a deadline may have just ended the session
   }
   assert.match(session.info().status, /^(killed|completed|timed_out)$/);
   const results = await Promise.all(Array.from({ length: 10 }, () => gateway.run({ command: "echo fine" })));

@@ -12,7 +12,7 @@ test("a keeper that is killed as it becomes busy does not change the number of i
   t.after(() => rmSync(folder, { recursive: true }));
   const program = join(folder, "keeper-pool");
   buildHarness(fileURLToPath(new URL("keeper-pool.c", import.meta.url)), program);
-  // Signal 11 would mean that it wrote to the pool outside its slot.
+  // Signal 11 would mean that the keeper wrote to the pool outside its slot.
   const output = execFileSync(program, [folder], { encoding: "utf8" });
   assert.equal(output, "signal 9, greeted yes, idle 2000 1999 1999, slot reused\n");
 });

@@ -13,7 +13,7 @@ const skip = NO_POSTGRES;
 const QUEUE = { queue: "ends", workflow: "onEnd" };
 const noLogger = { info() {}, debug() {}, warn() {}, error() {} };
 let postgres: Postgres;
-/** The arguments that the workflow received, by workflow id. */
+/** The arguments that the workflow received, by workflow ID. */
 const ran: { id: string | undefined; item: { key: string; payload: { session_id: string; exit_code: number } } }[] = [];
 
 before(async () => {

@@ -10,7 +10,7 @@ export const WITHOUT_CHROMIUM = CHROMIUM === undefined ? "Chromium is not instal
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** Generous, because it only affects how long a failing test takes. */
+/** The time limit for each step. It is generous, because it only affects how long a failing test takes. */
 const LONGEST_MS = 120_000;
 
 const GUIDELINES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"];

@@ -23,7 +23,7 @@ export interface Stage {
   gateway: Gateway;
   browser: TestBrowser;
   page: Page;
-  /** Session ids by session name. */
+  /** Session IDs by session name. */
   ids: Record<string, string>;
   close(): Promise<void>;
 }

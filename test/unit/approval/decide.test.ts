@@ -100,7 +100,7 @@ test("rejects decisions by agents", () => {
   assert.equal(approvals.get(id).status, "pending");
 });
 
-test("distinguishes unknown ids from ambiguous ones", () => {
+test("distinguishes unknown IDs from ambiguous ones", () => {
   const approvals = fixture.approvals();
   assert.throws(() => approvals.get("nothing"), { type: "ApprovalNotFound" });
   assert.throws(() => approvals.get("0"), { type: "AmbiguousId" });

@@ -3,11 +3,11 @@ import { dirname, join, relative } from "node:path";
 
 export const ROOT = join(import.meta.dirname, "../../..");
 
-/** Static imports and re-exports (types included), dynamic imports with a literal path, and imports for side effects. */
+/** Matches static imports and re-exports (also of types), imports for side effects, and `import()` of a literal path. */
 const IMPORT =
   /(?:^|\n)\s*(?:import|export)\s[^;"']*?\bfrom\s+["'](\.[^"']+)["']|\bimport\(\s*["'](\.[^"']+)["']\s*\)|(?:^|\n)import\s+["'](\.[^"']+)["']/g;
 
-/** The TypeScript files below a folder of the repository, as paths from its root. */
+/** Returns the TypeScript files below a folder of the repository, as paths from its root. */
 export function sourceFiles(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
@@ -15,19 +15,19 @@ export function sourceFiles(folder: string): string[] {
     .sort();
 }
 
-/** The files that a file imports, as paths from the root of the repository. */
+/** Returns the files that a file imports, as paths from the root of the repository. */
 export function importsOf(file: string, text = readFileSync(join(ROOT, file), "utf8")): string[] {
   const specifiers = [...text.matchAll(IMPORT)].flatMap(([, from, lazy, bare]) => from ?? lazy ?? bare ?? []);
   return [...new Set(specifiers.map((specifier) => join(dirname(file), specifier)))];
 }
 
-/** `src/policy/rules/disk.ts` belongs to `policy`; `src/index.ts` to no folder. */
+/** Returns the folder of src/ that a file is in: `policy` for `src/policy/rules/disk.ts`, null for `src/index.ts`. */
 export function folderOf(file: string): string | null {
   const [root, folder, ...rest] = file.split("/");
   return root === "src" && folder !== undefined && rest.length > 0 ? folder : null;
 }
 
-/** The strongly connected parts of an import graph that have more than one file (Tarjan's algorithm). */
+/** Returns the strongly connected parts of an import graph that have more than one file (Tarjan's algorithm). */
 export function cyclesIn(graph: ReadonlyMap<string, readonly string[]>): string[][] {
   const order = new Map<string, number>();
   const lowest = new Map<string, number>();

@@ -18,7 +18,7 @@ const DANGEROUS = [
   "tee -a ~/.ssh/authorized_keys",
 ];
 
-/** A deterministic random generator. */
+/** Returns a deterministic pseudorandom generator. */
 function random(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { RULES } from "../../../src/policy/rules/index.ts";
 import { checkCommand } from "./world.ts";
 
-test("each rule has a unique id, a suggestion and examples", () => {
+test("each rule has a unique ID, a suggestion and examples", () => {
   assert.equal(new Set(RULES.map((rule) => rule.id)).size, RULES.length);
   for (const rule of RULES) {
     assert.match(rule.id, /^[a-z]+(-[a-z]+)*$/);

@@ -5,7 +5,7 @@ import { intersectNetworks, isNetworkWithin } from "../../../src/core/settings.t
 
 const ALL: Network[] = ["on", "off", { ports: [] }, { ports: [80] }, { ports: [80, 443] }, { ports: [22] }];
 
-/** TCP ports, plus 0 for everything that is not a TCP port and 1 for Unix sockets, which only `off` denies. */
+/** Returns the allowed TCP ports, plus 0 for all other traffic and 1 for Unix sockets, which only `off` denies. */
 function reached(network: Network): number[] {
   if (network === "on") return [0, 1, 22, 80, 443];
   return network === "off" ? [] : [1, ...network.ports];

@@ -30,7 +30,7 @@ test("each agent has its own temporary directory for each workspace and state fo
   const one = owner("a");
   const folders = [one, { ...one, agent: "other" }, { ...one, workspace: "/v" }, owner("b")].map(privateTmpPath);
   assert.equal(new Set(folders).size, 4);
-  assert.equal(privateTmpPath(one), privateTmpPath(owner("a")), "the same each time");
+  assert.equal(privateTmpPath(one), privateTmpPath(owner("a")), "the same owner gets the same directory");
 });
 
 test("only its owner can access the directory", () => {

@@ -28,7 +28,7 @@ export function followEnded(folder: string, capture: Capture, query: FollowQuery
   return dataIn(folder, capture).follow(query, null, undefined);
 }
 
-/** `Array.fromAsync`, which is missing in the type library of the build target. */
+/** Collects all chunks, like `Array.fromAsync`, which the type library of the build target lacks. */
 export async function allChunks(source: AsyncIterable<LogChunk>): Promise<LogChunk[]> {
   const chunks: LogChunk[] = [];
   for await (const chunk of source) chunks.push(chunk);

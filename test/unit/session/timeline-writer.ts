@@ -87,7 +87,7 @@ export function writeLog(folder: string, capture: Capture, events: readonly Even
   if (events.length > 0) writeFileSync(join(folder, "timeline"), Buffer.concat([headerBytes(punched), blocks]));
 }
 
-/** A session folder that is removed when the scope ends. */
+/** Creates a session folder that is removed when the scope ends. */
 export function temporaryFolder(): { path: string; [Symbol.dispose](): void } {
   const path = mkdtempSync(join(tmpdir(), "sallyport-logs-"));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };

@@ -2,7 +2,7 @@ import type { InputState, TerminalProcess } from "../../../src/executor/executio
 import { Session } from "../../../src/session/session.ts";
 import type { TypedCommand } from "../../../src/session/terminal/typed-input.ts";
 
-/** A process on a session's terminal. */
+/** Returns a process on a session's terminal. */
 export function program(...argv: string[]): TerminalProcess {
   return { pid: 1, program: null, argv, cwd: "/" };
 }

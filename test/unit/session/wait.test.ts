@@ -3,7 +3,7 @@ import { getEventListeners } from "node:events";
 import { test } from "node:test";
 import { Session } from "../../../src/session/session.ts";
 
-/** A running session whose main process exits when `exited` resolves; counts the holders of its execution. */
+/** Returns a session whose main process exits when `exited` resolves, and which counts holders of its execution. */
 function running(exited: Promise<unknown>) {
   const execution = {
     holders: 0,

@@ -50,7 +50,7 @@ const CASES: [what: string, sql: string, seq: number, why: string][] = [
   ["a changed summary", "UPDATE audit SET summary = 'ls ' WHERE seq = 20", 20, ALTERED],
   ["a summary changed to bytes", "UPDATE audit SET summary = CAST(summary AS BLOB) WHERE seq = 7", 7, ALTERED],
   ["a changed detail", "UPDATE audit SET detail = '{}' WHERE seq = 7", 7, ALTERED],
-  ["changed white space in a detail", "UPDATE audit SET detail = detail || ' ' WHERE seq = 7", 7, ALTERED],
+  ["changed whitespace in a detail", "UPDATE audit SET detail = detail || ' ' WHERE seq = 7", 7, ALTERED],
   ["a changed hash", "UPDATE audit SET hash = upper(hash) WHERE seq = 7", 7, ALTERED],
   [
     "text moved from one column to the next",

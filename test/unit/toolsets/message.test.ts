@@ -202,7 +202,7 @@ const cases: [what: string, outcome: RunResult | SessionInfo, message: string | 
   ["leftover processes of a background session that have exited", info({ leftover: 2 }), null],
 ];
 
-/** A gateway with only the methods that these tools call. */
+/** Returns a gateway with only the methods that these tools call. */
 function gatewayWith(outcome: RunResult | SessionInfo): Gateway {
   const gateway = {
     toolsets: { shell: true, exec: true },

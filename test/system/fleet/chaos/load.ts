@@ -10,7 +10,7 @@ export interface Sent {
   token: string;
   lines: number;
   background: boolean;
-  /** The id of the session; null when the gateway returned an error or no response. */
+  /** The ID of the session; null when the gateway returned an error or no response. */
   id: string | null;
   error: string | null;
 }
@@ -67,7 +67,8 @@ export async function sendAll(more: () => Sent | null, gateways: Member[], atOnc
       try {
         command.id = await gateway.ask<string>({ call, request: requestOf(command, index) });
       } catch (error) {
-        command.error = (error as Error).message; // not sent again: reconcile() determines whether it ran
+        // The command is not sent again; reconcile() determines whether it ran.
+        command.error = (error as Error).message;
       }
     }
   };

@@ -77,13 +77,13 @@ export class Member {
     });
   }
 
-  /** Sends SIGKILL. Its child processes keep running, and pending requests are rejected. */
+  /** Kills the process with SIGKILL. Its child processes keep running, and pending requests are rejected. */
   async kill(): Promise<void> {
     const pid = this.pid;
     if (pid === null) return;
     this.kills++;
     this.#child?.kill("SIGKILL");
-    await until(`${this.name} is dead`, () => !isRunning(pid));
+    await until(`${this.name} has exited`, () => !isRunning(pid));
     this.#lost();
   }
 

@@ -4,7 +4,7 @@ import type { RunRequest } from "../../../../src/core/request.ts";
 import { until } from "../../../fixtures/until.ts";
 import { ASKS, type Stage, visit } from "../stage.ts";
 
-/** Submits a command that requires approval, without waiting. Returns the id of the approval request. */
+/** Submits a command that requires approval, without waiting. Returns the ID of the approval request. */
 async function ask({ gateway }: Stage, request: Partial<RunRequest> & { command: string }): Promise<string> {
   const { approvalId } = await gateway.run({ ask: "always", ...request }, { approvalTimeoutMs: 0 });
   assert.ok(approvalId);

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { until } from "../../../fixtures/until.ts";
 import { type Stage, visit } from "../stage.ts";
 
-/** Policy check, Rules, System and Audit. The audit test must be last, because it corrupts the log. */
+/** Tests the pages Policy check, Rules, System and Audit. The audit test must be last, because it corrupts the log. */
 export function otherFlows(stage: () => Stage): void {
   test("a policy check shows the verdict while the command is typed, and runs nothing", async () => {
     const { page, gateway } = stage();

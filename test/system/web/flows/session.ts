@@ -13,7 +13,7 @@ export function sessionFlows(stage: () => Stage): void {
     await page.getByRole("button", { name: "stdout" }).click();
     await page.locator(".log-row", { hasText: "to stdout" }).waitFor();
     await page.getByText("to stderr", { exact: true }).waitFor({ state: "detached" });
-    // Catches needless repeated requests.
+    // The page must not request the session repeatedly.
     assert.ok(asked.filter((path) => path === `/v1/sessions/${ids.greeter}`).length <= 2);
 
     await visit(page, `#/session/${ids.hostile}`);

@@ -58,7 +58,7 @@ test("a session without output has an empty screen", async () => {
 });
 
 test("draws output at the size the terminal had at that time", async () => {
-  // Wrapped at 10 columns, then at 20: the terminal reflows earlier lines.
+  // The text is wrapped at 10 columns, then at 20, because the terminal reflows earlier lines.
   using folder = folderWith("abcdefghijklmno\r\n\x1b[5;15Hx", "0 10 5\n17 20 6\n");
   const { columns, rows, lines } = await screenOf(folder.path);
   assert.deepEqual({ columns, rows }, { columns: 20, rows: 6 });
@@ -103,7 +103,7 @@ test("uses a checkpoint instead of drawing the log again, and ignores a damaged 
   assert.ok(existsSync(path));
   const good = readFileSync(path);
   assert.ok(good.length < 4 << 20);
-  // Drawn from the checkpoint alone: the log before it is removed.
+  // The screen must come from the checkpoint alone, so the log is overwritten with zeros.
   writeFileSync(join(folder.path, "output"), Buffer.alloc(LONG.length));
   assert.deepEqual((await screenOf(folder.path)).lines, first.lines);
   writeFileSync(join(folder.path, "output"), LONG);
