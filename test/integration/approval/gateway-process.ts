@@ -1,4 +1,4 @@
-/** A process that uses approvals: performs one operation on command and prints the result. */
+/** A process that uses approvals: performs the operation in each message it receives and sends back the result. */
 import { Approvals } from "../../../src/approval/approvals.ts";
 import type { Binding } from "../../../src/approval/binding.ts";
 import type { ApprovalDecision } from "../../../src/core/approval.ts";

@@ -27,8 +27,8 @@ after(async () => {
   approvalFixture.remove();
 });
 
-/** Runs a script from a file, which policy does not analyze, with an approver who approves everything. */
 let count = 0;
+/** Runs a script from a file, which policy does not analyze, with an approver who approves everything. */
 async function runScript(command: string): Promise<RunResult> {
   const name = `attempt-${++count}.sh`;
   writeFileSync(fixture.path(name), command);
@@ -39,11 +39,11 @@ test("accepts a decision by a process outside a session", { skip }, () => {
   assert.equal(execFileSync(process.execPath, [SCRIPT, pidNamespace()], { encoding: "utf8" }), "person\n");
 });
 
-/** Waits for the detached process and prints its result. */
+/** Returns shell text that runs `start`, waits for the detached process and prints its result. */
 const afterwards = (start: string) => `rm -f done\n${start}\nuntil [ -e done ]; do sleep 0.05; done\ncat out`;
 const detached = `${ASK} > out; touch done`;
 
-/** Ways in which a command may try to leave its session. */
+/** Ways in which a command may try to decide on an approval request, each as the end of a test name. */
 const ATTEMPTS: [name: string, command: string][] = [
   ["that makes it directly", ASK],
   ["with an empty environment", `env -i ${ASK}`],
@@ -55,7 +55,7 @@ const ATTEMPTS: [name: string, command: string][] = [
     afterwards(`( env -i PATH=/usr/bin:/bin setsid sh -c "${detached}" & )`),
   ],
   [
-    "as a Python daemon",
+    "that runs as a Python daemon",
     afterwards(`python3 -c "
 import os
 if os.fork() == 0:

@@ -7,7 +7,7 @@ import { Sandbox } from "../../fixtures/sallyport.ts";
 const box = new Sandbox();
 after(() => box.remove());
 
-/** The operator allows one allowlist entry; everything else needs a grant. */
+/** The operator's configuration has one allowlist entry, so every other command requires a grant. */
 const config = join(box.folder, "config");
 mkdirSync(join(config, "sallyport"), { recursive: true });
 writeFileSync(
@@ -36,7 +36,7 @@ test("a grant allows exactly the command it was created for", async () => {
   assert.equal(await isPending("ls", "-d", "/"), true);
 });
 
-test("a grant has patterns, an expiry and a directory", async () => {
+test("a grant can have patterns and an expiry, and applies to one folder", async () => {
   const added = await run("allow", "add", "--args", "-d *", "--expires", "1h", "--json", "--", "ls", "-d", "x");
   const [grant] = JSON.parse(added.stdout);
   assert.deepEqual(grant.args, { kind: "pattern", patterns: ["-d", "*"] });

@@ -76,7 +76,7 @@ function scene(rows?: number) {
   return { fixture, approvals, ask, open };
 }
 
-test("approves, denies with a reason and quits by keys", { skip }, async () => {
+test("keys approve a request, deny one with a reason, and quit", { skip }, async () => {
   const { approvals, ask, open } = scene();
   const [first, second, third] = [ask("ls /one"), ask("ls /two"), ask("ls /three")];
   const terminal = open();

@@ -7,7 +7,7 @@ import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { missing } from "../../fixtures/on-path.ts";
 import { until } from "../../fixtures/until.ts";
 
-/** The user's terminal is itself a session, of another gateway. */
+/** State of a second gateway, whose sessions act as the terminals of users. */
 const terminals = new GatewayFixture();
 const fixture = new GatewayFixture();
 const users = await terminals.open();

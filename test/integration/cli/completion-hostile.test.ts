@@ -6,10 +6,9 @@ import { type Gateway, openGateway } from "../../../src/index.ts";
 import { missing } from "../../fixtures/on-path.ts";
 import { Sandbox } from "../../fixtures/sallyport.ts";
 
-/**
- * Session names are validated, and none of these would be accepted. The scripts must not rely on that (invariant 7), so a
- * fake program returns such names here.
- */
+// Session names are validated, and none of the names below would be accepted. The completion scripts must not rely on
+// that (invariant 7), so a fake program returns such names here.
+
 const box = new Sandbox();
 const bin = join(box.folder, "bin");
 const mark = join(box.folder, "expanded");

@@ -16,7 +16,7 @@ async function examine(state: string): Promise<{ code: number | null; ok: boolea
 
 function named(findings: Finding[], name: string): Finding {
   const found = findings.find((finding) => finding.name === name);
-  assert.ok(found, `${name} was checked`);
+  assert.ok(found, `${name} was not checked`);
   return found;
 }
 

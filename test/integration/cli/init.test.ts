@@ -68,7 +68,7 @@ test("explains every key, and each commented key can be uncommented", async () =
 
 test("asks three questions on a terminal, and repeats a question after an invalid answer", async () => {
   const config = join(box.folder, "config");
-  // Started without a gateway, because commands cannot access the configuration of their gateway.
+  // The program is not started through a gateway, because commands cannot access the configuration of their gateway.
   const { child, shows } = box.onTerminal(["init"], { env: { XDG_CONFIG_HOME: config } });
   const answer = async (question: RegExp, text: string) => {
     await until(`the terminal shows ${question}`, () => question.test(shows()));

@@ -15,7 +15,7 @@ const skip = spawnSync("script", ["--version"]).status === 0 ? inside : "the scr
 const box = new Sandbox();
 after(() => box.remove());
 
-/** Every command requires approval here, including those that a grant could allow. */
+/** A workspace in which every command requires approval, including commands that a grant could allow. */
 const workspace = join(box.folder, "workspace");
 mkdirSync(workspace);
 writeFileSync(join(workspace, "sallyport.json"), JSON.stringify({ ask: "always" }));
@@ -38,12 +38,12 @@ async function typed(
     screen += chunk.toString();
   });
   for (const [shown, key] of keys) {
-    await until(`the terminal shows ${shown}; it shows ${screen}`, () => screen.includes(shown, at));
+    await until(`the terminal shows ${shown} (it showed ${screen} at first)`, () => screen.includes(shown, at));
     at = screen.indexOf(shown, at) + shown.length;
     child.stdin.write(key);
   }
   await meanwhile?.();
-  await until(`the command line has exited; the terminal shows ${screen}`, () => /ended \d+/.test(screen));
+  await until(`the command line has exited (the terminal showed ${screen} at first)`, () => /ended \d+/.test(screen));
   await killAndWait(child);
   return { screen, code: Number(/ended (\d+)/.exec(screen)?.[1]) };
 }
@@ -51,7 +51,7 @@ async function typed(
 async function approvalOf(command: string): Promise<Approval> {
   const all = JSON.parse((await box.run(["approvals", "--all", "--json"])).stdout) as Approval[];
   const found = all.find(({ request }) => request.command.text === command);
-  assert.ok(found, `${command} has an approval request`);
+  assert.ok(found, `${command} has no approval request`);
   return found;
 }
 

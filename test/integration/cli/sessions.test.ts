@@ -114,10 +114,8 @@ test("kill -s sends only that signal", async () => {
 
 test("stats measures the process tree", async () => {
   await start("worker", "sleep 300 & sleep 300 & while :; do :; done");
-  let seen = "";
-  await until(`all processes are measured: ${seen}`, async () => {
-    seen = (await box.run(["stats", "--json", "worker"])).stdout;
-    const [row] = JSON.parse(seen) as Measured[];
+  await until("all processes are measured", async () => {
+    const [row] = JSON.parse((await box.run(["stats", "--json", "worker"])).stdout) as Measured[];
     const sleepers = row?.processes.filter(({ command }) => command === "sleep 300").length;
     return sleepers === 2 && row?.processCount === 3 && row.cpuPercent > 0 && row.memoryBytes > 500_000;
   });

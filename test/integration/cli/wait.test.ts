@@ -8,7 +8,7 @@ after(async () => {
   box.remove();
 });
 
-/** Longer than any test, so that the timeout is never reached first. */
+/** A timeout that no test reaches. */
 const LONG = ["--timeout", "60s"];
 
 async function waited(...args: string[]): Promise<string> {

@@ -33,7 +33,7 @@ test("a deadline sends SIGTERM first", async () => {
 });
 
 test("a command that ignores SIGTERM is killed after the grace period", async () => {
-  // Long enough to be reliable on a busy machine.
+  // A grace period of 1.5 s is long enough for the trap to run on a busy machine.
   const session = await up(await gateway.start({ command: STUBBORN, graceMs: 1500 }));
   const before = Date.now();
   await session.extend(200);
@@ -50,7 +50,7 @@ test("a grace period of 0 kills the command at once", async () => {
   assert.deepEqual([info.status, info.signal, await said(session)], ["timed_out", "SIGKILL", "up\n"]);
 });
 
-test("a command that exits in its grace period has timed out, with its own exit code", async () => {
+test("a command that exits in its grace period is reported as timed out, with its own exit code", async () => {
   const command = `trap 'echo saved; exit 9' TERM; echo up; while :; do sleep 0.02; done`;
   const session = await up(await gateway.start({ command, graceMs: 30_000 }));
   await session.extend(50);

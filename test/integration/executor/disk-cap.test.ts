@@ -13,7 +13,7 @@ const gateway = await fixture.open();
 after(() => fixture.close());
 
 const MIB = 1 << 20;
-/** The tolerance: a few pages, and the size of one read before the next hole. */
+/** Tolerance in bytes: a few pages, and the size of one read before the next hole. */
 const SLACK = 512 << 10;
 
 const CASES = [

@@ -74,7 +74,7 @@ test("a signal that does not end the process does not end the session", async ()
   for (const name of HARMLESS) {
     const number = constants.signals[name as NodeJS.Signals];
     const stops = ["SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU"].includes(name);
-    // Repeated, because the first signal may arrive before the command has stopped itself.
+    // SIGCONT is sent repeatedly, because the first one may arrive before the command has stopped itself.
     const resume = stops ? "(while sleep 0.05; do kill -CONT $$; done) & " : "";
     const command = `${resume}kill -${number} $$; [ -z "$!" ] || kill $!; wait; exit 7`;
     const result = await gateway.run({ command, timeoutMs: 60_000 });

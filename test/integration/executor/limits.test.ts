@@ -116,7 +116,7 @@ test("when keeper and zygote are killed at once, escaped processes are found by 
   const members = session.usage().processes.map(({ pid }) => pid);
   const [zygote = 0] = zygotesOf(fixture.state);
   const keeper = keeperOf(session.name);
-  // Stopped first, so that the zygote does not notice before it is killed itself.
+  // The zygote is stopped first, so that it does not notice the killed keeper before it is killed itself.
   send(zygote, "SIGSTOP");
   send(keeper, "SIGKILL");
   send(zygote, "SIGKILL");
@@ -125,7 +125,7 @@ test("when keeper and zygote are killed at once, escaped processes are found by 
   await until("the session's cgroups are removed", () => groupsOf(session.id).length === 0);
 });
 
-/** Orphaned zombies do not count: PID 1 should reap them, but not every PID 1 does. */
+/** Reports whether a process is a zombie, which counts as exited: not every PID 1 reaps orphans. */
 function isZombie(pid: number): boolean {
   return allProcesses().find((seen) => seen.pid === pid)?.state === "Z";
 }

@@ -21,8 +21,8 @@ test("a client that reads only after the command has ended still gets the exit e
   keeper.socket.pause();
   const spec = rawSpec(["sleep", "300"]);
   keeper.socket.write(encodeRun(spec));
-  // The replies (22 bytes each) exceed the socket buffer and Node's 64 KiB, but not the keeper's 64 KiB in addition. At
-  // no time are there more than the keeper's buffer holds, in case this process cannot read in the meantime.
+  // The replies (22 bytes each) exceed the socket buffer and Node's 64 KiB buffer, and the rest fits into the keeper's
+  // 64 KiB buffer. They are requested in batches that fit into that buffer, in case this process is too busy to read.
   for (let asked = 1500; asked <= ANSWERS; asked += 1500) {
     keeper.socket.write(Buffer.concat(Array(1500).fill(encodeCloseStdin())));
     const first = Math.min(asked, ANSWERS - 1500) * 20;

@@ -72,7 +72,7 @@ test("closing stdin ends the input of a program on a terminal, even in the middl
 test("killing an interactive shell, which ignores SIGTERM, ends it at once", async () => {
   const session = await gateway.start({ command: "bash", args: ["--norc", "-i"], pty: true });
   await until(
-    "it prompts",
+    "the shell has printed its prompt",
     async () => (await session.logs()).text.includes("$ ") || (await session.logs()).text.includes("# "),
   );
   assert.equal((await session.kill({ graceMs: 60_000 })).signal, "SIGHUP");

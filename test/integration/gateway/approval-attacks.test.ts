@@ -56,7 +56,7 @@ test("a script changed between approval and launch requires a new approval", asy
   });
   const result = await gateway.run({ command: "bash build.sh" });
   assert.equal(asked.length, 2);
-  assert.equal(result.stdout, "evil\n"); // It ran only because the new request was approved, too.
+  assert.equal(result.stdout, "evil\n"); // The changed script ran only because the new request was approved, too.
   assert.match(changesIn(gateway, asked[0]).join(), /content of the script .*build\.sh changed/);
   assert.equal(gateway.approvals.get(asked[0]?.id ?? "").status, "approved");
   assert.equal(gateway.approvals.get(asked[1]?.id ?? "").status, "used");
@@ -188,7 +188,7 @@ test("a denial returns its reason to the agent", async () => {
   assert.match(result.error?.message ?? "", /Denied by tester: not on a Sunday/);
 });
 
-/** Configuration files are read again after a second. */
+/** Milliseconds after which a changed configuration is in force: the files are read again after 1 s. */
 const RELOADED_MS = 1100;
 
 test("a command that policy denies while it is pending does not run after its approval", async () => {

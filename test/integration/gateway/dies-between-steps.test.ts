@@ -25,7 +25,7 @@ interface Died {
   stderr: string;
 }
 
-/** Runs asynchronously, so that the concurrent tests do not time out. */
+/** Runs a gateway that is killed at `step`. Does not block, so that concurrent tests do not time out. */
 function dieAt(step: string, manner: string, command: string): Promise<Died> {
   const args = [DIES_AT, fixture.state, fixture.workspace, step, manner, command];
   return new Promise((resolve) => {
@@ -41,7 +41,7 @@ const COMMANDS: [string, (file: string) => string][] = [
   ["an approved command", (file) => `eval "$(printf 'echo ran >> ${file}')"`],
 ];
 
-// Concurrent, because a session that was recorded but never launched is given up only after 10 s.
+// The tests are concurrent, because a session that was recorded but never launched is abandoned only after 10 s.
 describe("a killed gateway runs no command twice and leaves none unrecorded", { concurrency: 4 }, () => {
   for (const manner of ["foreground", "background"]) {
     for (const [what, commandFor] of COMMANDS) {
@@ -59,7 +59,7 @@ describe("a killed gateway runs no command twice and leaves none unrecorded", { 
           const sessions = new Set(runs.map(({ session }) => session));
           await until("the command has ended", () => [...sessions].every((id) => id === null || settled(id)), 60_000);
 
-          // Every run has one audit entry, and none runs twice.
+          // Every run has one audit entry, and no command runs twice.
           const times = existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean).length : 0;
           assert.ok(times <= runs.length, `ran ${times} times with ${runs.length} entries`);
           assert.ok(times <= 1);

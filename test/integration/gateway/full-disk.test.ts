@@ -50,10 +50,10 @@ function isUnmarked(id: string): boolean {
   return row?.status === "running";
 }
 
-/** A removed file uses space until the last keeper has closed it. */
+/** Removes files and waits for free space: a removed file uses space until the last keeper has closed it. */
 async function empty(...paths: string[]): Promise<void> {
   for (const path of [ballast, ...paths]) rmSync(path, { force: true });
-  await until("there is space again", () => free() > MIB);
+  await until("the disk has free space again", () => free() > MIB);
 }
 
 test("on a full disk the command runs, and lost output is counted", { skip }, async () => {
@@ -141,7 +141,7 @@ test("cleaning frees space on a full disk, even when keepers close the files lat
   await empty();
 });
 
-/** Writes 2 MiB and exits on command, after the disk is full. */
+/** Starts a session that writes 2 MiB and waits, so that the disk can be filled before it exits. */
 function filling(name: string): Promise<SessionHandle> {
   return gateway.start({ command: `head -c ${2 * MIB} /dev/zero; ${WAIT}; exit 3`, name });
 }
@@ -180,7 +180,7 @@ test("a session that filled the disk can be removed by name and by cleaning", { 
     await newer.wait();
     assert.ok(isUnmarked(session.id));
     await remove("filler");
-    await until("there is space again", () => free() > MIB);
+    await until("the disk has free space again", () => free() > MIB);
     assert.throws(() => gateway.session("filler").info(), { type: "SessionNotFound" });
     await empty();
     await newer.remove();

@@ -10,7 +10,7 @@ import { assertWritten, type Writing, writingRequest } from "../../fixtures/writ
 
 const ROUNDS = Number(process.env.SOAK_ROUNDS ?? 12);
 const COMMANDS = 200;
-/** How long to wait for sessions whose gateway was killed before the launch. They are abandoned after 10 s. */
+/** Maximum wait for sessions whose gateway was killed before the launch. They are abandoned after 10 s. */
 const GIVEN_UP_MS = 60_000;
 
 const fixture = new GatewayFixture();
@@ -22,7 +22,10 @@ function below(limit: number): number {
   return Math.floor(Math.random() * limit);
 }
 
-/** Most commands are still running when the gateway is killed, some have exited, and some write a lot of output. */
+/**
+ * Returns the commands of a round. Most are still running when the gateway is killed, some have exited, and some write
+ * a lot of output.
+ */
 function writings(round: number): Writing[] {
   return Array.from({ length: COMMANDS }, (_, index) => {
     const name = `round-${round}-${index}`;

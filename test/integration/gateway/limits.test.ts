@@ -109,7 +109,7 @@ test("reports exhausted file descriptors and recovers when there are more", asyn
   await before.kill();
 });
 
-test("reports a host process without free file descriptors, which survives", async (t) => {
+test("a host process that runs out of file descriptors gets errors and survives", async (t) => {
   const fixture = new GatewayFixture();
   t.after(() => fixture.close());
   const program = fileURLToPath(new URL("../../fixtures/out-of-descriptors.ts", import.meta.url));

@@ -22,7 +22,7 @@ test("sessions with leftover processes count as running", async () => {
   assert.equal((await gateway.run({ command: "true" })).status, "completed");
 });
 
-test("sessions lost without a running gateway do not count", async () => {
+test("sessions that were lost while no gateway was running do not count", async () => {
   const first = await fixture.open({ agent: "loser", policy: two });
   const names = [await first.start({ command: "sleep 600" }), await first.start({ command: "sleep 600" })].map(
     ({ name }) => `keeper: ${name} `,

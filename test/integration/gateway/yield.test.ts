@@ -56,7 +56,7 @@ test("the deadline still applies in the background", async () => {
   assert.equal((await gateway.session(result.id).wait()).status, "timed_out");
 });
 
-test("moving a session that has ended or is in the background has no effect", async () => {
+test("moving a session to the background has no effect if it has ended or already runs there", async () => {
   const session = await gateway.start({ command: "sleep 60" }, { foreground: true });
   assert.deepEqual([await session.toBackground(), await session.toBackground()], [true, false]);
   await session.kill();

@@ -68,7 +68,7 @@ test("rejects a body with a wrong value in any field, and names the problem", as
   assert.deepEqual(service.failures, []);
 });
 
-test("rejects a body with an unknown field or that is not an object", async () => {
+test("rejects a body that has an unknown field or is not an object", async () => {
   for (const operation of all) {
     if (operation.method === "GET") continue;
     const good = BODIES[operation.id] ?? {};

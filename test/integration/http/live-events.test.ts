@@ -81,7 +81,7 @@ test("an agent only receives its own events", async () => {
     service.ask(role, "/v1/sessions", { body: { command: "true", name } }).then((answer) => answer.json());
   await run("other", "not-for-you");
   await run("agent", "for-you");
-  await client.until("its own session is reported", () =>
+  await client.until("the agent's own session is reported", () =>
     client.of("session").some(({ data }) => data.name === "for-you"),
   );
   await client.until("a stats event has arrived", () => client.of("stats").length > 0);
@@ -157,7 +157,7 @@ test("cuts off a client that does not read, which misses nothing when it reconne
   await back.close();
 });
 
-/** Many variable names make the session row long. */
+/** Returns variables with long names, which make the session row long. */
 function envOf(count: number, length: number): Record<string, string> {
   return Object.fromEntries(Array.from({ length: count }, (_, n) => [`V${n}_${"x".repeat(length)}`, ""]));
 }

@@ -52,7 +52,7 @@ test("a service that is killed or stopped under load neither loses nor repeats a
   const client = new EventClient(() => `${url}/v1/events`, headers, { reconnects: true });
   context.after(() => client.close());
   await client.until("the stream is ready", () => client.of("ready").length > 0);
-  // Commands that start and end before, while and after the service is killed.
+  // The commands start and end before, while and after the service is killed.
   const names = Array.from({ length: 500 }, (_, n) => `load-${n}`);
   let begun = 0;
   const runSome = async (until: number) => {

@@ -26,7 +26,7 @@ function look(session: { id: string }, headers = bearer("viewer"), protocols?: s
   return new TerminalClient(`${service.url}/v1/sessions/${session.id}/terminal`, headers, protocols);
 }
 
-/** A viewer on a second service with the same state folder, which opens its own connection to the keeper. */
+/** Connects a viewer to a second service with the same state folder, which has its own connection to the keeper. */
 async function lookElsewhere(session: { id: string }) {
   const elsewhere = await TestService.start({ fixture: service.fixture });
   const headers = { authorization: `Bearer ${elsewhere.secrets.viewer}` };

@@ -22,7 +22,7 @@ interface Exported {
   status: { code: number; message?: string };
 }
 
-/** A minimal collector. */
+/** Starts a minimal OpenTelemetry collector that responds with `status`. */
 async function collector(status = 200) {
   const spans: Exported[] = [];
   const seen = { requests: 0, authorization: "" };
@@ -78,8 +78,8 @@ test("exports a command as a span with its stages as children, under the session
     ["decide", "authorize", "prepare", "record", "launch", "run"].map((name) => `sallyport.${name}`),
   );
   for (const [index, { startTimeUnixNano, endTimeUnixNano }] of children.entries()) {
-    assert.ok(BigInt(startTimeUnixNano) >= BigInt(root.startTimeUnixNano), `child ${index} starts within its parent`);
-    assert.ok(BigInt(endTimeUnixNano) <= BigInt(root.endTimeUnixNano), `child ${index} ends within its parent`);
+    assert.ok(BigInt(startTimeUnixNano) >= BigInt(root.startTimeUnixNano), `child ${index} starts before its parent`);
+    assert.ok(BigInt(endTimeUnixNano) <= BigInt(root.endTimeUnixNano), `child ${index} ends after its parent`);
   }
   assert.ok(!JSON.stringify(taker.spans).includes("hidden-value"));
 });

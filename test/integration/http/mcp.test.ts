@@ -46,7 +46,7 @@ test("limits concurrent large messages, and frees their slots", async () => {
       headers: { ...headers, ...length, authorization },
     });
     asked.on("error", () => {}); // aborted below
-    // Rejected when a request below took the slot first: try again.
+    // A response means that a request below took the slot first, so try again.
     asked.on("response", hold);
     asked.write("{");
     open.push(asked);
@@ -56,7 +56,7 @@ test("limits concurrent large messages, and frees their slots", async () => {
   const large = async (role: "agent" | "other") => {
     const response = await service.ask(role, "/mcp", { body, headers }).catch(() => null);
     await response?.text();
-    return response?.status ?? 429; // rejected before all of it was sent
+    return response?.status ?? 429; // The connection was closed before the whole body was sent.
   };
   await until("all slots are taken", async () => (await large("agent")) === 429);
   assert.notEqual(await large("other"), 429);

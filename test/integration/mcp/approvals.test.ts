@@ -16,7 +16,7 @@ interface Outcome {
   error: Failure | undefined;
 }
 
-/** A client whose user responds to forms in a given way. */
+/** Connects a client whose user responds to forms with `answer`. */
 async function withUser(era: Era, answer: (message: string) => Answer | Promise<Answer>, ...args: string[]) {
   const connected = await fixture.stdio(args, { era, capabilities: { elicitation: {} } });
   const forms: { message: string; requestedSchema: unknown }[] = [];

@@ -25,7 +25,7 @@ async function assertAlive(): Promise<void> {
   assert.match(JSON.stringify(answer.result), /alive/);
 }
 
-/** Returns the next response without an id. */
+/** Calls `send` and returns the next response without an id. */
 async function answerToNobody(send: () => void): Promise<Failure> {
   const before = raw.received.length;
   send();

@@ -24,7 +24,7 @@ async function connect(way: Way, era: Era, ...args: string[]): Promise<Connected
 }
 
 let files = 0;
-/** A command that writes its own pid and that of a detached child, then waits. */
+/** Returns a command that writes its own PID and that of a detached child to a file, then waits. */
 function lasting(): { command: string; pids: () => number[] } {
   const file = fixture.fixture.path(`pids-${files++}`);
   const pids = () => (existsSync(file) ? readFileSync(file, "utf8").trim().split("\n").map(Number) : []);

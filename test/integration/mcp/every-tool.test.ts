@@ -12,7 +12,7 @@ type CallTool = (name: string, args?: Structured) => Promise<Structured>;
 const ALL = "runner,process,exec,shell,bash";
 const USER = { capabilities: { elicitation: {} } };
 
-/** A client whose user approves everything: `exec` requires approval for each command. */
+/** Makes the client's user approve everything, because `exec` requires approval for each command. */
 async function yes(connecting: Promise<Connected>): Promise<Connected> {
   const connected = await connecting;
   connected.client.setRequestHandler("elicitation/create", async () => {
@@ -47,7 +47,7 @@ const USES: Record<string, (call: CallTool) => Promise<void>> = {
     const ran = await call("process.run", { command: "echo", args: ["a b"] });
     assert.match(JSON.stringify(ran), /a b/);
     const { process_id } = await call("process.run", { command: "echo up; sleep 600", background: true });
-    await until("there is output", async () => {
+    await until("the process has written output", async () => {
       return JSON.stringify(await call("process.logs", { process_id })).includes("up");
     });
     assert.match(JSON.stringify(await call("process.monitor", { process_id })), /running/);

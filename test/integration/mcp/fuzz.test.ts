@@ -10,7 +10,7 @@ after(() => fixture.close());
 
 const saved = corpus(new URL("corpus/lines.txt", import.meta.url));
 const LINES = 1500;
-/** Lines sent before each check that the server still works. */
+/** Number of lines sent before each check that the server still works. */
 const BATCH = 250;
 
 const OPENINGS: Record<string, (raw: RawClient) => Promise<unknown>> = {

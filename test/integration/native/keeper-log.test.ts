@@ -11,7 +11,7 @@ import { zygoteWithoutGroups } from "../../fixtures/zygote.ts";
 
 const LINE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z (error|warn|info|debug) \d+ [a-z_]+: [ -~]+$/;
 
-/** A state folder whose zygote, which the first command starts, logs at `level`. */
+/** Returns a fixture whose zygote, which the first command starts, logs at `level`. */
 function fixtureAt(t: TestContext, level?: string): GatewayFixture {
   const before = process.env.SALLYPORT_KEEPER_LOG;
   if (level === undefined) delete process.env.SALLYPORT_KEEPER_LOG;

@@ -18,17 +18,18 @@ import { isRunning, send, zygotesOf } from "../../fixtures/processes.ts";
 import { Cell, IDENTITIES, type Outcome } from "../../fixtures/sandbox-fixture.ts";
 import { until } from "../../fixtures/until.ts";
 
-/** A keeper that has run two similar commands forks a sandboxed child for the third in advance. */
+// A keeper that has run two similar commands forks a sandboxed child for the third in advance.
+
 const tier = sandboxCapabilities();
 const skip = tier.landlock < 3 || tier.mounts === "none" ? "needs Landlock 3 and mount namespaces" : false;
-const alone = tier.isolation ? false : "needs user, mount and pid namespaces";
+const alone = tier.isolation ? false : "needs user, mount and PID namespaces";
 
-/** Prints everything that a command can observe about its environment. */
+/** Shell text that prints everything that a command can observe about its environment. */
 const SURROUNDINGS = `grep -E '^(Uid|Gid|Groups|Cap|NoNewPrivs|Seccomp|SigBlk|SigIgn|SigCgt)' /proc/self/status; pwd; umask
   ulimit -a; ls /proc/self/fd | wc -l; echo $#: "$0" "$@"; env | sort; stat -L -c %F /dev/fd/0; readlink /proc/self/ns/net
   ps -o pgid=,sid= $$ | tr -s ' ' '\\n' | grep -cx $$; cat /proc/self/cgroup; echo oops >&2`;
 
-/** Killing the first process of a PID namespace kills all others in it, so some may already have exited. */
+/** Kills a process, unless it has already exited with the first process of its PID namespace. */
 function endIfThere(pid: number): void {
   if (isRunning(pid)) send(pid, "SIGKILL");
 }
@@ -114,7 +115,7 @@ async function heedsItsRequest(waiting: Waiting): Promise<void> {
   rmdirSync(inner);
   symlinkSync("/", inner);
   const { record } = await waiting.run("pwd", { cwd: inner, root: waiting.cell.workspace });
-  assert.deepEqual([record.reason, record.step], ["failed", "scope"], "its folder was replaced by a link");
+  assert.deepEqual([record.reason, record.step], ["failed", "scope"], "the working directory was replaced by a link");
 }
 
 async function meetsWhatChanged(waiting: Waiting): Promise<void> {
@@ -150,24 +151,25 @@ async function canBeKilled(waiting: Waiting): Promise<void> {
   const ready = await waiting.prepare();
   const free = await waiting.run("grep ^NoNewPrivs /proc/self/status", {}, null);
   assert.equal(free.stdout, "NoNewPrivs:\t0\n", "a command without a sandbox does not use the preforked child");
-  await until("none is left", () => [...killed, ...ready].every((pid) => !isRunning(pid)));
+  await until("no preforked child is running", () => [...killed, ...ready].every((pid) => !isRunning(pid)));
 }
 
 async function leavesNothingBehind(waiting: Waiting): Promise<void> {
   const { cell } = waiting;
   const ready = await waiting.prepare();
   for (const keeper of children(waiting.zygote)) if (children(keeper).length > 0) endIfThere(keeper);
-  await until("the prepared processes have exited with their keeper", () => ready.every((pid) => !isRunning(pid)));
+  await until("the preforked children have exited with their keeper", () => ready.every((pid) => !isRunning(pid)));
   const more = await waiting.prepare();
   await cell.executor.close();
-  await until("the prepared processes have exited after the connection closed", () =>
+  await until("the preforked children have exited after the connection closed", () =>
     more.every((pid) => !isRunning(pid)),
   );
   await until("only keepers are left", () => children(waiting.zygote).flatMap(children).length === 0);
 }
 
 /**
- * Outside of /tmp, whose changes would invalidate preforked children. Each test has its own folder for the same reason.
+ * A folder outside /tmp, because changes in /tmp would invalidate preforked children. Each test has its own folder in
+ * it for the same reason.
  */
 const quiet = mkdtempSync("/var/tmp/sallyport-ahead-");
 chmodSync(quiet, 0o755);
@@ -205,7 +207,7 @@ suite("a preforked command", { concurrency: true }, () => {
   }
 });
 
-test("a process that a command makes a child of its keeper is ended, and the keeper continues", {
+test("a process that a command makes a child of its keeper is killed, and the keeper continues", {
   skip: alone,
 }, async () => {
   const cell = await Cell.open();

@@ -196,8 +196,8 @@ for (const uid of IDENTITIES) {
   test(`the next command of user ${uid} sees paths that were replaced in between`, { skip }, async () => {
     const path = join(cell.workspace, "path");
     const sandbox = cell.sandbox({ readOnly: [path] });
-    assert.equal(await tried(["write", path], sandbox), "done", "it does not exist yet");
-    assert.equal(await tried(["write", path], sandbox), "EROFS", "it exists");
+    assert.equal(await tried(["write", path], sandbox), "done", "a path that does not exist can be created");
+    assert.equal(await tried(["write", path], sandbox), "EROFS", "an existing path is read-only");
     // Editors save a file by renaming a new one over it, which removes the mount in every other namespace.
     put(cell, `${path}.new`, "new");
     renameSync(`${path}.new`, path);

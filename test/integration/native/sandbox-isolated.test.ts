@@ -9,8 +9,8 @@ import { Cell, IDENTITIES } from "../../fixtures/sandbox-fixture.ts";
 import { until } from "../../fixtures/until.ts";
 
 const tier = sandboxCapabilities();
-const skip = tier.isolation ? false : "needs user, mount and pid namespaces";
-/** Returns the first process of a PID namespace and all others in it. */
+const skip = tier.isolation ? false : "needs user, mount and PID namespaces";
+/** Returns the PIDs of the first process of the PID namespace below a keeper and of all others in it. */
 const family = (keeper: number) => descendantsOf(keeper).map(({ pid }) => pid);
 
 for (const uid of IDENTITIES) {
@@ -22,7 +22,7 @@ for (const uid of IDENTITIES) {
     return { reason, code, signal };
   };
 
-  /** Sets the deadline once the command runs and has set its traps. */
+  /** Starts a command, and lets it time out once it has set its traps. */
   const overdue = async (text: string, graceMs: number) => {
     const execution = await cell.start(["bash", "-c", text], isolated, { graceMs });
     const release = execution.hold();
@@ -47,7 +47,7 @@ for (const uid of IDENTITIES) {
     assert.match(lines[1] ?? "", /^fd full null ptmx pts random shm stderr stdin stdout tty urandom zero /);
     assert.ok(!stdout.includes("on-the-host") && !stdout.includes("state"));
     assert.deepEqual(lines.slice(-3), ["2", String(uid), ""], "the command is the second process");
-    assert.ok(existsSync(join(cell.temporary, "mine")), "its /tmp is its temporary directory");
+    assert.ok(existsSync(join(cell.temporary, "mine")), "the command's /tmp is its temporary directory");
   });
 
   test(`an isolated command of user ${uid} has its own namespaces`, { skip }, async () => {
@@ -87,7 +87,7 @@ for (const uid of IDENTITIES) {
     const release = execution.hold();
     await until("the command is running", () => cell.output(execution.id, "stdout") === "up\n");
     await until(
-      "the first process, the command and its child are there",
+      "the first process, the command and its child are running",
       () => family(execution.keeperPid).length === 3,
     );
     const members = family(execution.keeperPid);
@@ -95,7 +95,7 @@ for (const uid of IDENTITIES) {
     const { record } = await cell.finish(execution);
     release();
     assert.deepEqual([record.reason, record.signal, record.leftover], ["killed", 15, 0]);
-    await until("nothing is left", () => members.every((pid) => !exists(pid)));
+    await until("no process of the namespace exists", () => members.every((pid) => !exists(pid)));
   });
 
   test(`leftovers of an isolated command of user ${uid} are counted and ended`, { skip }, async () => {
@@ -104,7 +104,7 @@ for (const uid of IDENTITIES) {
     const leaves = "(setsid sleep 300 &) ; setsid sh -c 'sleep 300 & sleep 300' &";
     const execution = await cell.start(["bash", "-c", `${leaves} read line < all-there; exit 3`], isolated);
     const release = execution.hold();
-    await until("the first process, the command and its four are there", () => {
+    await until("the first process, the command and its four descendants are running", () => {
       const running = descendantsOf(execution.keeperPid).filter(({ state }) => state !== "Z");
       return running.length === 6 && running.filter(({ title }) => title === "sleep").length === 3;
     });
@@ -112,8 +112,8 @@ for (const uid of IDENTITIES) {
     const { record } = await cell.finish(execution);
     release();
     assert.deepEqual([record.reason, record.code, record.leftover, record.final], ["exited", 3, 4, true]);
-    // It has 200 ms to exit on its own, which is not always enough on a busy machine.
-    await until("a background process exits in time", async () => {
+    // A leftover has 200 ms to exit on its own, which is not always enough on a busy machine.
+    await until("a leftover exits within 200 ms", async () => {
       const quick = await cell.sh("(sleep 0.05 &) ; exit 4", isolated);
       assert.equal(quick.record.code, 4);
       return quick.record.leftover === 0;
@@ -122,7 +122,7 @@ for (const uid of IDENTITIES) {
       "(sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done' &) ; sleep 0.5; exit 0",
       isolated,
     );
-    assert.ok(orphan.record.userUs > 1000, "includes an orphan that ended before the command");
+    assert.ok(orphan.record.userUs > 1000, "the usage includes an orphan that ended before the command");
   });
 
   test(`leftovers of an isolated background command of user ${uid} continue until they end`, { skip }, async () => {
@@ -145,12 +145,12 @@ for (const uid of IDENTITIES) {
     const execution = await cell.start(["bash", "-c", script], isolated);
     const release = execution.hold();
     await until("the command is running", () => cell.output(execution.id, "stdout") === "up\n");
-    await until("the family is complete", () => family(execution.keeperPid).length === 6);
+    await until("all processes of the namespace are running", () => family(execution.keeperPid).length === 6);
     const members = family(execution.keeperPid);
     process.kill(execution.keeperPid, "SIGKILL");
     assert.equal(await execution.ended, "lost");
     release();
-    await until("the family is gone, zombies included", () => members.every((pid) => !exists(pid)));
+    await until("no process of the namespace exists, not even as a zombie", () => members.every((pid) => !exists(pid)));
   });
 
   test(`continuous forks by user ${uid} end with its namespace`, { skip }, async () => {

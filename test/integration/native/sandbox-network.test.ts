@@ -43,7 +43,7 @@ for (const uid of IDENTITIES) {
     return async (...what: string[]) => (await cell.run([attempt, ...what], sandbox)).stdout.trim();
   };
 
-  test(`user ${uid} with the network on can use it, but no outside abstract sockets and unusual socket families`, {
+  test(`user ${uid} with the network on can use it, but neither abstract sockets from outside nor unusual socket families`, {
     skip,
   }, async () => {
     const tried = tries("on");

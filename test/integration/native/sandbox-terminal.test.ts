@@ -12,7 +12,7 @@ for (const uid of IDENTITIES) {
   const cell = await Cell.open(uid);
   after(() => cell.close());
   for (const isolated of tier.isolation ? [false, true] : [false]) {
-    test(`user ${uid}${isolated ? " isolated" : ""} can open its own terminal by name, and no other`, {
+    test(`${isolated ? "an isolated command" : "a command"} of user ${uid} can open only its own terminal by name`, {
       skip,
     }, async () => {
       const execution = await cell.start(

@@ -8,7 +8,7 @@ after(() => fixture.close());
 
 const LIMITS = `for what in c n f u; do echo "$what $(ulimit -S$what) $(ulimit -H$what)"; done`;
 
-/** Soft and hard limits by the letter of the `ulimit` option. */
+/** Returns the soft and hard limits of a command by the letter of the `ulimit` option. */
 async function limits(
   config: Parameters<typeof fixture.confinement>[0] = {},
 ): Promise<Record<string, [string, string]>> {

@@ -45,7 +45,7 @@ test("counts the starts of the last minute in the database and in this gateway",
   refusal(() => quota.admit("a", LIMITS, 61_002));
 });
 
-test("gateways together keep the limit, and rarely query the database far below it", () => {
+test("gateways together do not exceed the limit, and rarely query the database when they are far below it", () => {
   const starts: number[] = [];
   let asked = 0;
   const shared: SessionCounts = {

@@ -169,7 +169,7 @@ test("messages shorten long program names and escape control characters", () => 
   assert.ok(JSON.stringify({ message, recovery }).length < 2000);
 });
 
-/** Replaces the content of `/proc/self/mountinfo`; null makes reading it fail. */
+/** Calls `check` with `text` as the content of `/proc/self/mountinfo`. Null makes reading it fail. */
 function withMountinfo(text: string | null, check: () => void): void {
   const { readFileSync } = fs;
   fs.readFileSync = ((path: string, ...options: []) => {

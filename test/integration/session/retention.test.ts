@@ -28,7 +28,7 @@ function idsOf(results: { id: string }[]): string[] {
   return results.map(({ id }) => id).sort();
 }
 
-/** Makes a session look as if it had ended that long ago. */
+/** Makes a session look as if it had ended `ms` milliseconds earlier. */
 function age(id: string, ms: number): void {
   gateway.session(id).info(); // Flushes queued exits to the database.
   const database = new DatabaseSync(join(fixture.state, "sallyport.db"), { timeout: 20_000 });

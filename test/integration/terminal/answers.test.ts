@@ -7,7 +7,7 @@ const fixture = new GatewayFixture();
 const gateway = await fixture.open();
 after(() => fixture.close());
 
-/** Writes its argument to the terminal and prints the reply in hex, as far as one read of `dd` returns it. */
+/** A script that writes its argument to the terminal and prints the reply in hex, as far as one read returns it. */
 const ASK = fixture.path("ask.sh");
 writeFileSync(
   ASK,
@@ -72,5 +72,5 @@ test("a flood of repeated characters does not delay the timeout", async () => {
   const start = Date.now();
   const { status } = await gateway.run({ command: "yes $'x\\e[65535b'", pty: true, timeoutMs: 1000 });
   assert.equal(status, "timed_out");
-  assert.ok(Date.now() - start < 15_000, `it took ${Date.now() - start} ms`);
+  assert.ok(Date.now() - start < 15_000, `the session took ${Date.now() - start} ms`);
 });

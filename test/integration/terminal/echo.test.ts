@@ -10,7 +10,7 @@ const fixture = new GatewayFixture();
 const gateway = await fixture.open();
 after(() => fixture.close());
 
-/** Echoes each key immediately. */
+/** A command that echoes each key immediately. */
 const ECHO = "stty raw -echo; printf ready; exec cat";
 
 async function echoing(command = ECHO) {

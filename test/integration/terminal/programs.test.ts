@@ -14,7 +14,7 @@ after(() => fixture.close());
 
 const drive = (request: RunRequest, use: (session: Session) => Promise<void>) => driveOn(gateway, request, use);
 
-/** Waits for output that follows the last input, or the output after `offset`. */
+/** Waits for a pattern in the output since the last input, or after `offset`. */
 async function shows(session: Session, pattern: RegExp, offset?: number): Promise<void> {
   const { reason } = await session.waitFor({ pattern, timeoutMs, offset });
   assert.equal(reason, "pattern", `${pattern} in ${await lastWords(session)}`);
@@ -55,13 +55,13 @@ test("bash: runs commands, handles interrupt, suspend and end-of-file keys, and 
   });
 });
 
-test("a busy program does not wait for input; the shell does after it has ended", async () => {
+test("a busy program does not wait for input, but the shell does after the program has ended", async () => {
   await drive(SHELL, async (bash) => {
     await bash.write("sleep 0.5; echo slept\r");
     const { reason, offset } = await bash.waitFor({ input: true, timeoutMs });
     assert.equal(reason, "input");
     const { text } = await bash.logs({ limit: offset });
-    assert.match(text, /\rslept\r\n/, "it was reported as waiting while it slept");
+    assert.match(text, /\rslept\r\n/, "the shell was reported as waiting for input while `sleep` was running");
   });
 });
 

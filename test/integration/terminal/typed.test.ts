@@ -74,7 +74,7 @@ test("refuses a line typed key by key, by several callers, over several lines or
   });
 });
 
-test("refuses a line that starts in another program, which ends at the first keys", {
+test("refuses a line that is typed into another program and read by the shell after that program has ended", {
   skip: missing("less"),
 }, async () => {
   writeFileSync(fixture.path("page.txt"), "line\n".repeat(200));
@@ -144,7 +144,7 @@ test("input that cannot be analyzed requires approval, and can be denied", async
     await waits(bash);
     assert.deepEqual(asked, ['eval "$please"']);
     await isBlocked(bash.write('touch made; eval "$x" # please-not\r'), "CommandDenied");
-    // Recalled from the history or completed: the keys do not determine the command.
+    // The keys do not determine a command that is recalled from the history or completed.
     await bash.sendKeys(["Up", "Enter"]);
     assert.equal(asked.length, 3);
     await waits(bash);

@@ -9,7 +9,7 @@ after(() => fixture.close());
 
 const timeoutMs = 60_000;
 
-/** A command that waits for a file before each line, so that the test controls the timing. */
+/** Returns a command that waits for a file before each line, so that the test controls the timing. */
 function teller(lines: string[]): string {
   return lines.map((line, n) => `until test -e go${n}; do sleep 0.02; done; printf ${line}`).join("; ");
 }
@@ -55,7 +55,7 @@ for (const pty of [true, false]) {
     assert.equal((await match).reason, "pattern");
     const { reason, info } = await exit;
     assert.deepEqual({ reason, code: info.exitCode }, { reason: "exit", code: 3 });
-    // The session has ended: that is reported at once, and its output can still be searched.
+    // A wait on a session that has ended returns at once, and its output can still be searched.
     assert.equal((await ending.waitFor()).reason, "exit");
     assert.equal((await ending.waitFor({ pattern: /words/, offset: 0 })).reason, "pattern");
     assert.equal((await ending.waitFor({ input: true })).reason, "exit");

@@ -34,7 +34,7 @@ function typeOf({ structured }: ToolAnswer): string | undefined {
   return (structured.error as { type: string } | undefined)?.type;
 }
 
-/** The arguments with which each running tool gets a command, and the field of its session id. */
+/** Tools that run a command, each with the arguments for a command and the result field with the session id. */
 const RUNNERS: [name: string, args: (command: string) => object, id: string][] = [
   ["run", (command) => ({ command, intent: "a test", shell: true }), "process_id"],
   ["process.run", (command) => ({ command }), "process_id"],
@@ -43,7 +43,7 @@ const RUNNERS: [name: string, args: (command: string) => object, id: string][] =
   ["Bash", (command) => ({ command, description: "a test" }), "shell_id"],
 ];
 
-/** The parameter that names a session in each toolset. */
+/** Tools that act on a session, each with the arguments that name it. */
 const REACHERS: [name: string, args: (id: string) => object][] = [
   ["process.monitor", (process_id) => ({ process_id })],
   ["process.logs", (process_id) => ({ process_id })],
@@ -245,7 +245,7 @@ test("no result exceeds its size limit", async () => {
     "yes '😀' | head -c 3000000",
     "head -c 3000000 /dev/zero",
   ];
-  const MOST = 210_000; // The limit of `aggregated` and the other fields.
+  const MOST = 210_000; // In bytes: 200,000 for `aggregated`, and some more for other fields.
   for (const command of WRITES) {
     for (const [name, args] of RUNNERS) {
       const { text, structured } = await call(name, args(command));

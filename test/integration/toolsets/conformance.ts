@@ -46,7 +46,7 @@ export class Bench {
 
   tool(name: string): Tool {
     const tool = this.#tools.get(name);
-    assert.ok(tool, `there is a tool ${name}`);
+    assert.ok(tool, `no tool is named ${name}`);
     return tool;
   }
 

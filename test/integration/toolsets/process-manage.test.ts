@@ -12,7 +12,7 @@ async function done(bench: Bench, command: string): Promise<string> {
   return id;
 }
 
-/** Starts a process that ignores SIGTERM, and waits until it does. */
+/** Starts a process that ignores SIGTERM, and waits until its trap is set. */
 async function stubborn(bench: Bench): Promise<string> {
   const id = await start(bench, "trap '' TERM; echo ready; while :; do sleep 1; done");
   await until("the process ignores SIGTERM", async () => (await bench.gateway.session(id).logs()).text === "ready\n");

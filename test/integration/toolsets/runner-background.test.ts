@@ -82,7 +82,7 @@ const BACKGROUND: Statement[] = [
       const command = "trap 'echo asked > polite; exit 0' TERM; sleep 60 & (setsid sleep 60 &); while :; do wait; done";
       const { pid, process_id } = await start(bench, command);
       await until(
-        "its child processes are running",
+        "the child processes are running",
         () => bench.gateway.session(process_id).usage().processes.length >= 3,
       );
       assert.deepEqual(await kill(bench, pid), { success: true });
@@ -112,7 +112,7 @@ const BACKGROUND: Statement[] = [
   },
   {
     at: "kill_process, Implementation",
-    says: "rejects a process that is not a command of a session, and it keeps running",
+    says: "rejects a process that is not a command of a session, and does not kill it",
     holds: async (bench) => {
       for (const pid of [1, process.pid, process.ppid]) {
         assert.equal((await kill(bench, pid)).success, false);

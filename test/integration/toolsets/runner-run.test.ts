@@ -123,14 +123,14 @@ const RUN: Statement[] = [
   },
   {
     at: "run, Inputs: shell",
-    says: "without it the command is split like shlex, and a pipe is an argument",
+    says: "without shell the command is split as by shlex, and a pipe character is an argument",
     holds: async (bench) => {
       assert.equal((await run(bench, 'echo \'a b\' "c\\"d" e\\ f | cat *')).stdout, 'a b c"d e f | cat *\n');
     },
   },
   {
     at: "run, Inputs: shell",
-    says: "with it pipelines work",
+    says: "with shell the command can be a pipeline",
     holds: async (bench) => assert.equal((await shell(bench, "echo abc | tr a-c x")).stdout, "xxx\n"),
   },
   {

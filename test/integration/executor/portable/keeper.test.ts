@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const { id } of gateway.list({ status: "running" })) await gateway.session(id).kill({ graceMs: 0 });
 });
 
-/** The portable keeper of the state folder, which may have a native zygote too. */
+/** Returns the PID of the portable keeper of the state folder, which may have a native zygote too. */
 function keeper(): number {
   const portable = allProcesses().filter(({ title }) => title.startsWith("keeper: portable "));
   const [pid] = zygotesOf(fixture.state).filter((zygote) => portable.some((each) => each.pid === zygote));

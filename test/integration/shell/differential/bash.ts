@@ -23,9 +23,9 @@ export interface Observed {
   files: string[];
 }
 
-/** Generated texts take a few milliseconds, so this only stops runaway ones. */
+/** Maximum duration of a text. Most take a few milliseconds, so this only stops runaway ones. */
 const TIMEOUT_MS = 1000;
-/** Retries, because surviving processes may still be writing. */
+/** Options for the removal of folders, with retries because surviving processes may still be writing. */
 const REMOVING = { recursive: true, force: true, maxRetries: 10 } as const;
 /** User that the texts run as when the test runs as root, so that the process limit applies. */
 const NOBODY = 65534;

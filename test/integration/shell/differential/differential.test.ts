@@ -11,7 +11,7 @@ import { shrink } from "./shrink.ts";
 import { type Profile, shellText } from "./text.ts";
 import { tricks } from "./tricks.ts";
 
-/** Set FUZZ_SECONDS for a longer run, and FUZZ_SEED to reproduce a failing text. */
+// Set FUZZ_SECONDS for a longer run, and FUZZ_SEED to reproduce a failing text.
 const seconds = Number(process.env.FUZZ_SECONDS ?? 20);
 const given = process.env.FUZZ_SEED === undefined ? undefined : Number(process.env.FUZZ_SEED);
 /** Maximum number of failures that are shrunk and reported. */

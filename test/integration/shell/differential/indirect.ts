@@ -2,7 +2,7 @@ import { quoted, script, single } from "./quote.ts";
 import type { Writer } from "./text.ts";
 import { variables, words } from "./words.ts";
 
-/** A program that runs another one. */
+/** Returns a program that runs another one. */
 export function wrapped(writer: Writer, depth: number): string {
   const { random } = writer;
   const inner = (): string => `${writer.commandWord()} ${words(writer, depth)}`;
@@ -32,7 +32,7 @@ export function wrapped(writer: Writer, depth: number): string {
   ])();
 }
 
-/** Code passed to a shell as text. */
+/** Returns code that is passed to a shell as text. */
 export function reentry(writer: Writer, depth: number): string {
   const { random } = writer;
   const code = writer.list(depth, 2);
@@ -65,7 +65,7 @@ export function reentry(writer: Writer, depth: number): string {
   ])();
 }
 
-/** A variable whose value is run or printed later. */
+/** Returns an assignment to a variable whose value is run or printed later. */
 export function assigned(writer: Writer, depth: number): string {
   const { random } = writer;
   const variable = random.pick(variables);

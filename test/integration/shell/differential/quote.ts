@@ -1,6 +1,6 @@
 import type { Random } from "./random.ts";
 
-/** Ways to quote the same literal. */
+/** Quotes a literal in a randomly chosen way. */
 export function quoted(random: Random, literal: string): string {
   switch (random.int(9)) {
     case 0:
