@@ -6,7 +6,8 @@
 
 #define NEVER INT64_MAX
 
-/* Deadlines use the monotonic clock, which does not jump when the system time is set. */
+/* Returns the time of the monotonic clock in microseconds. Deadlines use this clock, because it does not jump when the
+ * system time is set. */
 static inline int64_t monotonic_us(void)
 {
 	struct timespec now;

@@ -121,7 +121,7 @@ function pack() {
   return result.status === 0 ? 0 : 1;
 }
 
-/** The format is described at https://clang.llvm.org/docs/JSONCompilationDatabase.html. */
+/** Writes build/compile_commands.json; see https://clang.llvm.org/docs/JSONCompilationDatabase.html. */
 function writeCompileCommands() {
   const flags = [...base, `-I${here}`, ...warnings.filter((flag) => flag !== "-Werror"), '-DKEEPER_BUILD="dev"'];
   const commands = sources

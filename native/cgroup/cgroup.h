@@ -42,7 +42,7 @@ struct cgroup {
 		int folder;
 		int tasks; /* file to which a process writes "0" to join the group */
 	} groups[CGROUP_CONTROLLERS];
-	struct cgroup_group *of[CGROUP_CONTROLLERS]; /* the group of each controller, or NULL if it is not available */
+	struct cgroup_group *of[CGROUP_CONTROLLERS]; /* the group that enforces the limit of each controller, or NULL */
 };
 
 /* Limits of a process tree; 0 means no limit. */
@@ -52,7 +52,8 @@ struct cgroup_limits {
 	uint64_t tasks;     /* processes and threads */
 };
 
-/* Creates the groups that LIMITS require and sets the limits. `of` tells which controllers enforce their limit. */
+/* Creates the groups that LIMITS require and sets the limits. `of` is NULL for each controller that has no limit or
+ * cannot enforce it. */
 void cgroup_create(struct cgroup *cgroup, const struct cgroup_host *host, const char *id,
 		   const struct cgroup_limits *limits);
 

@@ -33,7 +33,8 @@ void limit_monitor_start(struct limit_monitor *monitor, int64_t now);
  * in RECORD. */
 bool limit_monitor_check(struct limit_monitor *monitor, struct exit_record *record, int64_t now);
 
-/* Like limit_monitor_check, but reads only the counters of the kernel. Also correct after processes have exited. */
+/* Returns true if the kernel has counted that a limit was exceeded, and stores the limit in RECORD. The counters remain
+ * correct after processes have exited. */
 bool limit_monitor_check_cgroup(struct limit_monitor *monitor, struct exit_record *record);
 
 /* Gives the keeper a real-time priority until limit_monitor_close, because a tree that is being killed may use all

@@ -15,7 +15,7 @@ struct stdin_pump {
 	char *typed;   /* input to the terminal since the last end of line */
 	size_t typed_length;
 	bool typed_overlong;
-	int typed_group;     /* the foreground process group at that time */
+	int typed_group;     /* the foreground process group when `typed` was last extended */
 	size_t typed_before; /* length of the part typed to an earlier foreground group, whose reader is unknown */
 	char *queue;
 	size_t queued;

@@ -23,8 +23,8 @@ void stream_file_init(struct stream_file *file, uint64_t cap);
  * in `lost`, and the command continues. */
 size_t stream_file_append(struct stream_file *file, int dirfd, const char *name, const char *bytes, size_t length);
 
-/* Extends the hole if the file exceeds its cap. If it returns true, the caller must publish the new hole and then call
- * stream_file_punch. */
+/* Extends the hole if the file exceeds its cap. If the result is true, the caller must publish the new hole and then
+ * call stream_file_punch. */
 bool stream_file_grow_hole(struct stream_file *file);
 void stream_file_punch(struct stream_file *file);
 

@@ -23,9 +23,9 @@
  * */
 static struct session session;
 
-/* Blocks or unblocks the signals that a session reads from its signalfd. SIGHUP means that the zygote has exited: it
- * kills an idle keeper, while a busy one first finishes its command. The kernel reaps the children of an idle keeper.
- * */
+/* Blocks or unblocks the signals that a session reads from its signalfd. SIGHUP means that the zygote has exited. The
+ * signal kills an idle keeper, while a busy one first finishes its command. The kernel reaps the children of an idle
+ * keeper. */
 static void mask_signals(int how)
 {
 	sigset_t set;

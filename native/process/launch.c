@@ -251,8 +251,8 @@ void child_exec(const struct launch_context *context)
 	child_fail("execve");
 }
 
-/* Entry point of the forked child. With a pid namespace, this process is an intermediate one: it starts the command as
- * a child of the keeper (CLONE_PARENT) and exits. */
+/* Runs the forked child. With a pid namespace, this process is an intermediate one: it starts the command as a child of
+ * the keeper (CLONE_PARENT) and exits. */
 __attribute__((noreturn)) static void child_entry(struct launch_context *context)
 {
 	if (!context->sandbox->own_pid_namespace)

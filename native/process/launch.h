@@ -45,8 +45,8 @@ void child_report_clear(struct child_report *report);
 /* Reports STEP and errno to the keeper and exits the child. */
 __attribute__((noreturn)) void child_fail(const char *step);
 
-/* The two halves of a launch, for a child that is forked before its request arrives. In the first half, CONTEXT has no
- * request, limits or stdio, and the child uses the keeper's descriptors. */
+/* These functions run the two halves of a launch in a child that is forked before its request arrives. In the first
+ * half, CONTEXT has no request, limits or stdio, and the child uses the keeper's descriptors. */
 void child_prepare(const struct launch_context *context);
 __attribute__((noreturn)) void child_exec(const struct launch_context *context);
 

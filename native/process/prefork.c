@@ -53,7 +53,7 @@ static int wait_for_command(void *argument)
 	child_exec(context);
 }
 
-/* Entry point with a pid namespace: an intermediate process that starts the child and exits. */
+/* Runs the intermediate process that a pid namespace requires. It starts the child and exits. */
 static int child_entry(void *argument)
 {
 	const struct launch_context *context = argument;

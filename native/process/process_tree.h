@@ -13,7 +13,7 @@ typedef void process_visit(pid_t pid, int pidfd, void *context);
  * */
 unsigned process_tree_walk(process_visit *visit, void *context);
 
-/* Like process_tree_walk, for direct children only. */
+/* Does the same as process_tree_walk, for direct children only. */
 unsigned process_tree_walk_children(process_visit *visit, void *context);
 
 unsigned process_tree_count(void);

@@ -43,14 +43,15 @@ struct pid_namespace {
 /* Reports whether pid namespaces can be used in NAMESPACES. The test runs only once. */
 bool pid_namespace_works(const struct namespaces *namespaces);
 
-/* Must be called in the keeper before the fork. Returns 0, or -1 with errno. */
+/* Opens a pidfd of the keeper, which keeper_has_died uses. Must be called in the keeper before the fork. Returns 0,
+ * or -1 with errno. */
 int pid_namespace_prepare(void);
 
-/* Starts BODY, which must not return, as a child of the keeper in NAMESPACES and in new mount and pid namespaces. It is
- * called in a child of the keeper that exits afterwards. Like vfork, it returns when BODY has called exec or exited. If
- * EXITED is not NULL, it returns at once, BODY shares the descriptors of the caller, and when BODY calls exec or exits
- * the kernel sets EXITED to 0 and wakes its futex. PID_NS is in memory shared with the keeper, and may contain an init
- * even on failure. Returns 0, or -1 with errno. Async-signal-safe. */
+/* Starts BODY, which must not return, as a child of the keeper in NAMESPACES and in new mount and pid namespaces. The
+ * caller must be a child of the keeper that exits afterwards. Like vfork, this function returns when BODY has called
+ * exec or exited. If EXITED is not NULL, it returns at once, BODY shares the descriptors of the caller, and when BODY
+ * calls exec or exits the kernel sets EXITED to 0 and wakes its futex. PID_NS is in memory shared with the keeper, and
+ * may contain an init even on failure. Returns 0, or -1 with errno. Async-signal-safe. */
 int pid_namespace_start(struct pid_namespace *pid_ns, const struct namespaces *namespaces, int (*body)(void *),
 			void *context, atomic_int *exited);
 

@@ -24,8 +24,9 @@ bool sandbox_prepare(struct sandbox *sandbox, const struct sandbox_spec *spec, s
 /* Returns the descriptor of the sandbox's own /dev/pts, or -1 if it has none. */
 int sandbox_devpts(const struct sandbox *sandbox);
 
-/* Called in the child. sandbox_enter is called first and enters the namespaces. sandbox_apply is the last call before
- * exec and drops privileges. Both return NULL, or the step that failed with errno set. Async-signal-safe. */
+/* Both functions are called in the child. sandbox_enter is called first and enters the namespaces. sandbox_apply is the
+ * last call before exec and drops privileges. Both return NULL, or the step that failed with errno set.
+ * Async-signal-safe. */
 const char *sandbox_enter(const struct sandbox *sandbox);
 const char *sandbox_apply(const struct sandbox *sandbox);
 

@@ -40,7 +40,8 @@ static int64_t read_le(const char *bytes, size_t length)
 	return (int64_t)value;
 }
 
-/* Payload: u8 signal, u8 whole tree, u8 ends the command, i64 grace period in ms (a negative one disables SIGKILL). */
+/* Handles FRAME_SIGNAL. The payload is a u8 signal, a u8 that is set to signal the whole tree, a u8 that is set if the
+ * signal should end the command, and an i64 grace period in ms. A negative grace period disables SIGKILL. */
 static void handle_signal(struct session *session, struct channel *channel, const struct frame *frame)
 {
 	if (frame->length != 11) {
@@ -73,7 +74,7 @@ static void handle_signal(struct session *session, struct channel *channel, cons
 	}
 }
 
-/* Payload: i64 deadline in ms from now; 0 removes the deadline. */
+/* Handles FRAME_DEADLINE. The payload is an i64 deadline in ms from now; 0 removes the deadline. */
 static void handle_deadline(struct session *session, struct channel *channel, const struct frame *frame)
 {
 	int64_t ms = frame->length == 8 ? read_le(frame->payload, 8) : -1;
@@ -110,7 +111,7 @@ static void handle_write(struct session *session, struct channel *channel, const
 		channel_send(channel, text, (size_t)n);
 }
 
-/* Payload: u16 columns, u16 rows. */
+/* Handles FRAME_RESIZE. The payload is a u16 number of columns and a u16 number of rows. */
 static void handle_resize(struct session *session, struct channel *channel, const struct frame *frame)
 {
 	if (frame->length != 4) {

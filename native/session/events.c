@@ -9,11 +9,11 @@
 #include "session/session.h"
 
 /* Delay after output until watchers are notified and the timeline is written, and the minimum interval between two such
- * events. They combine many reads of a flood into one event. */
+ * events, in microseconds. They combine many reads of a flood into one event. */
 #define OUTPUT_EVENT_DELAY 1000
 #define OUTPUT_EVENT_INTERVAL 10000
-/* How long the reply to a key press waits for the echo, so that both wake the gateway only once. It is longer than a
- * kernel tick, because setting a precise timer costs as much as a wakeup. */
+/* How long the reply to a key press waits for the echo, in microseconds, so that both wake the gateway only once. The
+ * delay is longer than a kernel tick, because setting a precise timer costs as much as a wakeup. */
 #define REPLY_DELAY 5000
 #define IMMEDIATE_REPLIES 32u /* replies that are sent at once after a deferred one got no echo */
 

@@ -11,7 +11,7 @@ import { type Address, type ControlRequest, ControlResponse, parseJson, SessionE
 
 const RESPONSE_TIMEOUT_MS = 10_000;
 const RETRY_DELAY_MS = 200;
-/** How long requests to a worker without subscription are retried: a restarting worker is back within this time. */
+/** How long requests to a worker that does not listen are retried: a restarting worker is back within this time. */
 const RESTART_GRACE_MS = 8000;
 
 /** Receives the messages of a stream, and null after a reconnect, when messages may have been lost. */
@@ -21,7 +21,7 @@ type RequestArgs = Pick<ControlRequest, "id"> &
   Partial<Pick<ControlRequest, "args" | "flow" | "statement">> & {
     /** Null addresses the sessions of all agents. */
     agent: string | null;
-    /** Fail immediately when no worker listens, instead of waiting for a restart. */
+    /** Whether to fail immediately when no worker listens, instead of waiting for a restart. */
     now?: boolean | undefined;
   };
 
@@ -123,7 +123,7 @@ export class FleetClient {
   }
 
   #receive(message: Msg): void {
-    // A member can make a server deliver messages of other subjects here. They are ignored.
+    // A member can make a server deliver messages with other subjects here. They are ignored.
     const to = this.connection.subjects.parseResult(message.subject);
     if (to?.gateway !== this.address.gateway || to.process !== this.address.process) return;
     const event = to.flow === "news" ? SessionEvent.safeParse(parseJson(message)) : null;

@@ -94,7 +94,7 @@ export class FleetData implements SessionData {
     return String(await this.#request("tail", { maxBytes }));
   }
 
-  /** Always empty: the worker sends the tail of stderr with the exit report. */
+  /** Returns an empty string: the worker sends the tail of stderr with the exit report. */
   errorTail(): string {
     return "";
   }
@@ -213,8 +213,8 @@ export class FleetData implements SessionData {
   }
 
   /**
-   * Returns the archived logs if the worker is down. Null means that the worker must be asked: it is up, the archive
-   * has no logs, or the heartbeats cannot be read.
+   * Returns the archived logs if the worker is down. Null means that the worker must be queried, because it is up, the
+   * archive has no logs, or the heartbeats cannot be read.
    */
   async #archived(): Promise<SessionData | null> {
     const { client, host } = await this.#worker();

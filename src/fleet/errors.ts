@@ -227,7 +227,10 @@ export function fleetNotFound(fleet: string, why: string): ErrorText {
   ];
 }
 
-/** `timeoutMs` is null when the request did not time out, for example because the response was interrupted. */
+/**
+ * Returns the error for a worker that did not respond. `timeoutMs` is null when the request did not time out, for
+ * example because the response was interrupted.
+ */
 export function hostSilent(host: string, timeoutMs: number | null): ErrorText {
   return [
     `The worker on \`${host}\` did not respond${timeoutMs === null ? "" : ` within ${timeoutMs / 1000} s`}.`,
@@ -329,7 +332,10 @@ export function malformedJob(why: string): ErrorText {
   ];
 }
 
-/** `requirement` qualifies "worker", such as "with these labels". It is empty when any worker could run the command. */
+/**
+ * Returns the error for a command that no live worker can run. `requirement` qualifies "worker", such as "with these
+ * labels". It is empty when any worker could run the command.
+ */
 export function noWorker(requirement: string): ErrorText {
   return [
     `No worker ${requirement === "" ? "" : `${requirement} `}is available to run the command.`,
@@ -371,7 +377,7 @@ export function hostLost(host: string): ErrorText {
   ];
 }
 
-/** `place` is where the session was looked for, such as "in the fleet". */
+/** Returns the error for an unknown session. `place` is where the session was looked for, such as "in the fleet". */
 export function sessionNotThere(id: string, place: string): ErrorText {
   return [
     `No such session ${place}: ${id}.`,

@@ -75,7 +75,7 @@ export class FleetPeerSessions implements PeerSessions {
   /** The time until which each host gets the shorter timeout. */
   readonly #reducedUntil = new Map<string, number>();
 
-  /** `stateId` identifies this gateway's state folder, whose own sessions are omitted. */
+  /** Creates a listing. `stateId` returns the ID of this gateway's state folder, whose own sessions are omitted. */
   constructor(
     client: () => Promise<FleetClient>,
     stateId: () => string,

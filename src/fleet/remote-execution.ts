@@ -75,7 +75,10 @@ export class RemoteExecution extends RemoteControl implements Execution {
   readonly #onUpdate: (now: SessionInfo) => void;
   readonly #closing: AbortSignal;
 
-  /** `fetchInfo` queries a worker and resolves to null without a response. Aborting `closing` ends all waits. */
+  /**
+   * Creates an execution for a session. `fetchInfo` queries the worker and resolves to null without a response.
+   * Aborting `closing` ends all waits.
+   */
   constructor(
     session: SessionInfo,
     client: () => Promise<FleetClient>,
@@ -109,7 +112,7 @@ export class RemoteExecution extends RemoteControl implements Execution {
   }
 
   /**
-   * Reports whether the session has a terminal. Policy for input depends on it, so the worker is asked if necessary.
+   * Reports whether the session has a terminal. Policy for input depends on it, so the worker is queried if necessary.
    */
   async onTerminal(): Promise<boolean> {
     const { pty, capture } = this.#info;

@@ -110,7 +110,7 @@ interface StreamRequest {
   args: unknown;
   /** Maximum size of one value in bytes. */
   maxBytes?: number;
-  /** Fail immediately when no worker listens, instead of waiting for a restart. */
+  /** Whether to fail immediately when no worker listens, instead of waiting for a restart. */
   now?: boolean;
 }
 

@@ -48,15 +48,21 @@ function hex(byte: number): string {
 export type Place = "any" | { host: string } | { label: [name: string, value: string] };
 
 export interface Subjects {
-  /** A job of an agent. */
+  /** Returns the subject of an agent's job. */
   work(place: Place, agent: string): string;
-  /** A request to the worker that has a session. A null agent addresses the sessions of all agents. */
+  /**
+   * Returns the subject of a request to the worker that has a session. A null agent addresses the sessions of all
+   * agents.
+   */
   control(host: string, agent: string | null, operation: string): string;
-  /** An operator's command to a worker: `drain` or `return`. */
+  /** Returns the subject of an operator's command to a worker: `drain` or `return`. */
   node(host: string, operation: string): string;
-  /** A message from a worker to a gateway process. `flow` is `news` for session events, or names a response stream. */
+  /**
+   * Returns the subject of a message from a worker to a gateway process. `flow` is `news` for session events, or names
+   * a response stream.
+   */
   result(gateway: string, host: string, process: string, flow: string): string;
-  /** The exit of a session. */
+  /** Returns the subject of a session's exit. */
   exit(host: string, agent: string, session: string): string;
   /** Parses a result subject. Returns null for any other subject. */
   parseResult(subject: string): { gateway: string; host: string; process: string; flow: string } | null;

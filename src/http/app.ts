@@ -20,7 +20,7 @@ import type { Operation } from "./operation.ts";
 import type { Service } from "./service.ts";
 import type { StaticFiles } from "./static-files.ts";
 
-/** Maximum length of an ID or a name in a path. */
+/** Maximum length of an ID or a name in a path, in characters. */
 const MAX_PARAMETER = 256;
 const JSON_HEADERS = { ...API_HEADERS, "content-type": "application/json" };
 

@@ -86,7 +86,7 @@ export const LogAnswer = z
   })
   .meta({ id: "Logs" });
 
-/** A query parameter that is a non-negative integer. */
+/** Returns the schema of a query parameter that is a non-negative integer. */
 export const count = (most: number = Number.MAX_SAFE_INTEGER) =>
   z
     .string()
@@ -95,7 +95,7 @@ export const count = (most: number = Number.MAX_SAFE_INTEGER) =>
     .refine((value) => value <= most, `must be at most ${most}`)
     .meta({ type: "integer", minimum: 0, maximum: most });
 
-/** A query parameter that is an integer. */
+/** Returns the schema of a query parameter that is an integer. */
 export const integer = () =>
   z
     .string()
@@ -109,10 +109,10 @@ export const flag = () =>
     .transform((value) => value === "true")
     .meta({ type: "boolean" });
 
-/** A name or search text of limited length. */
+/** Returns the schema of a name or search text of at most `most` characters. */
 export const shortText = (most = 1024) => z.string().max(most);
 
-/** A query parameter that is a time: an ISO 8601 time, or milliseconds since the epoch. */
+/** Returns the schema of a query parameter that is an ISO 8601 time, or milliseconds since the epoch. */
 export const time = () =>
   z
     .string()

@@ -38,7 +38,7 @@ function iteratorOf(pieces: AsyncIterable<Uint8Array | string> | Iterable<string
   return { next: async () => iterator.next(), return: async () => iterator.return?.() };
 }
 
-/** Headers that make a browser download the response instead of displaying output of a command as a page. */
+/** Returns headers that make a browser download the output of a command instead of displaying it as a page. */
 export function attachment(name: string, type: string): Record<string, string> {
   const plain = name.replace(/[^\w.-]/g, "_");
   return { "content-type": type, "content-disposition": `attachment; filename="${plain}"` };

@@ -53,7 +53,7 @@ export class Claims {
     this.#append({ took: claim });
   }
 
-  /** After a failure, tests whether claims can be written again. Returns true when they can. */
+  /** Tests, after a failed write, whether claims can be written again. Returns true only if the failure is over. */
   recheck(): boolean {
     if (this.#trouble === null) return false;
     try {
@@ -133,7 +133,7 @@ export class Claims {
   }
 }
 
-/** Returns the ID of an attempt in the worker's own records. It differs because attempts may run on the same host. */
+/** Returns the ID of an attempt in the worker's own records. Attempts have different IDs, as they may share a host. */
 export function localId(id: string, attempt: number): string {
   if (attempt === 1) return id;
   const last = Number.parseInt(id.slice(-2), 16) ^ attempt;

@@ -54,7 +54,7 @@ export class ControlServer {
   }
 
   async #receive(message: Msg): Promise<void> {
-    // A member can make a server deliver messages of other subjects here. They are ignored.
+    // A member can make a server deliver messages with other subjects here. They are ignored.
     if (!message.subject.startsWith(this.#subjectPrefix)) return;
     const [agent = "", operation = ""] = message.subject.slice(this.#subjectPrefix.length).split(".");
     try {

@@ -202,7 +202,7 @@ export class Job {
     return "superseded";
   }
 
-  /** Whether the command is in the background, where a foreground command may have been moved. */
+  /** Whether the command is in the background. A foreground command may have been moved there. */
   get #background(): boolean {
     return this.#session ? this.#session.background === 1 : this.claim.entry.background;
   }

@@ -354,7 +354,7 @@ export class Worker implements JobContext {
     this.#draining = (await this.connection.places.get(`drain.${this.host}`))?.string() === DRAINED;
   }
 
-  /** After a reconnect, repeats pull requests and verifies claims: gateways may have assigned jobs to other workers. */
+  /** Repeats pull requests and verifies claims after a reconnect: gateways may have assigned jobs to other workers. */
   async #watchConnection(): Promise<void> {
     for await (const { type } of this.connection.nc.status()) {
       if (type !== "reconnect") continue;

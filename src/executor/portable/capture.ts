@@ -4,7 +4,7 @@ import type { Capture as Mode, StreamInfo } from "../../core/session.ts";
 
 const PAGE = 4096;
 const CAP_MIN = 64 << 10;
-/** The maximum size of the tail, which is held in memory while it is moved. */
+/** The maximum size of the tail in bytes. The tail is held in memory while it is moved. */
 const TAIL_MAX = 16 << 20;
 const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
 

@@ -5,7 +5,7 @@ import { decodeRun, InvalidRequest } from "./request.ts";
 import { Session, type SessionServer } from "./session.ts";
 
 const CONTROL_FRAME_MAX = 256 << 10;
-/** The maximum size of unread events. A gateway that exceeds it is disconnected and can reconnect. */
+/** The maximum size of unread events in bytes. A gateway that exceeds it is disconnected and can reconnect. */
 const UNREAD_MAX = 1 << 20;
 
 interface ClientServer extends SessionServer {
@@ -45,7 +45,7 @@ export class Client {
     else this.#socket.write(`${JSON.stringify(event)}\n`);
   }
 
-  /** Called when the session and all of its processes have ended. */
+  /** Handles the end of the session and of all its processes. */
   sessionEnded(): void {
     this.#session = null;
     this.watching = false;

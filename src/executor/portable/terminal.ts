@@ -8,7 +8,7 @@ import { allProcesses, findProcess } from "../processes.ts";
 import { PTY_MODULE } from "./connect.ts";
 import { drain, type Output, type Stdin } from "./stdio.ts";
 
-/** Limits on the emulator's size, whatever size the terminal has, because each cell takes memory. */
+/** Limits on the emulator's rows and columns, regardless of the terminal's size, because each cell takes memory. */
 const SIDE_MIN = 2;
 const SIDE_MAX = 1000;
 /** The maximum number of bytes waiting to be parsed (invariant 6). Output beyond it is skipped. */
@@ -65,7 +65,7 @@ export class TerminalResponder {
 }
 
 const PROCESSES_MAX = 32;
-/** The maximum length of a line that a terminal accepts. */
+/** The maximum length of a line that a terminal accepts, in bytes. */
 const LINE_MAX = 4096;
 
 /** Returns the input modes of a terminal, as `stty` reports them. Without `stty`, the defaults are assumed. */
@@ -227,7 +227,7 @@ export class Terminal implements Stdin {
     this.#typed.clear();
   }
 
-  /** Resizes the terminal. `offset` is the number of bytes of output so far, which was written for the previous size. */
+  /** Resizes the terminal. `offset` is the size of the output so far, which was written for the previous size. */
   resize(size: TerminalSize, offset: number): boolean {
     if (this.#closed || size.columns === 0 || size.rows === 0) return false;
     try {

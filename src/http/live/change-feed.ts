@@ -2,7 +2,10 @@ import type { Change, ChangeList, Position } from "../../core/gateway.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { eventText } from "./event-stream.ts";
 
-/** Events are sent to many clients, so long values are shortened. A client can request the complete object. */
+/**
+ * The maximum number of characters of a text in an event. Events are sent to many clients, so longer values are
+ * shortened. A client can request the complete object.
+ */
 const MAX_TEXT = 4096;
 const MAX_ITEMS = 100;
 const MAX_APPROVAL_BYTES = 64 * 1024;

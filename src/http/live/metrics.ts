@@ -10,12 +10,12 @@ import { counter, counters, gauge, Histogram, METRICS_TYPE, type Metric, metrics
 interface OpenCounts {
   streams(): number;
   terminals(): number;
-  /** Event streams that were cut because their client was too slow. */
+  /** Returns the number of event streams that were cut because their client was too slow. */
   cut(): number;
   traces(): Metric[];
 }
 
-/** `GET /metrics`. Nothing is collected between scrapes except request counts. */
+/** Returns the operation `GET /metrics`. Nothing is collected between scrapes except request counts. */
 export function metricsOperation(service: Service, open: OpenCounts): Operation & { stop(): void } {
   const counts = new AuditCounts(service.gateway);
   // The first scrape enables the timer, so that a service that is not monitored is not woken up by it.

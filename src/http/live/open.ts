@@ -14,7 +14,7 @@ import { metricsOperation } from "./metrics.ts";
 import { Stats, statsOperation } from "./stats.ts";
 import { Terminals } from "./terminals.ts";
 
-/** Health checks for monitoring. They need no sign-in and reveal nothing else. */
+/** Returns the health checks for monitoring. They require no sign-in and reveal only the health of the service. */
 function healthOperations({ gateway, stopping }: Service): Operation[] {
   return [
     operation({

@@ -44,7 +44,7 @@ export function counter(name: string, help: string, value: number): Metric {
   return { name, type: "counter", help, samples: [{ value }] };
 }
 
-/** One counter for each value of a label. */
+/** Returns a metric with one counter for each value of a label. */
 export function counters(name: string, help: string, label: string, counts: ReadonlyMap<string, number>): Metric {
   const samples = [...counts].map(([each, value]) => ({ labels: { [label]: each }, value }));
   return { name, type: "counter", help, samples };

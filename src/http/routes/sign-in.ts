@@ -50,7 +50,7 @@ function byLink({ signIns }: Service, secret: string): Found | null {
   return link && { ...link, agent: "", token: null, by: "link", lastsMs: SIGN_IN_MS };
 }
 
-/** A sign-in with a token does not outlast the token. */
+/** Finds the token with this secret; null if there is none. A sign-in with a token does not outlast the token. */
 function byToken({ tokens }: Service, secret: string): Found | null {
   const token = tokens.verify(secret);
   if (!token) return null;
@@ -69,7 +69,7 @@ const Me = z
   })
   .meta({ id: "Me" });
 
-/** The limit is small, because unauthenticated clients can send this body. */
+/** The maximum size of the body in bytes. It is small, because unauthenticated clients can send this body. */
 const MAX_SIGN_IN_BODY = 8 << 10;
 
 const me = (
@@ -153,7 +153,10 @@ function failedEntry(address: string, attempts: number) {
   };
 }
 
-/** `SameSite=Strict` keeps other sites from sending the cookie, `HttpOnly` keeps scripts from reading it. */
+/**
+ * Returns the `Set-Cookie` header of a sign-in. `SameSite=Strict` keeps other sites from sending the cookie, and
+ * `HttpOnly` keeps scripts from reading it.
+ */
 function sessionCookie({ secure }: Service, value: string, seconds: number): string {
   return generateCookie(COOKIE, value, { path: "/", maxAge: seconds, httpOnly: true, secure, sameSite: "Strict" });
 }

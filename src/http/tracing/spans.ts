@@ -28,7 +28,7 @@ const STAGE_NAMES = new Map([
   ["launched", "launch"],
 ]);
 
-/** Maximum length of the command line. Secrets in it are masked. */
+/** Maximum length of the command line, in characters. Secrets in the command line are masked. */
 const MAX_COMMAND = 1000;
 
 /** Returns the spans of an ended command: one for the whole command and one for each stage. */

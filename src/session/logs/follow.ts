@@ -13,7 +13,7 @@ type ReadOffsets = Partial<Record<StreamName, number>>;
 /** Reports that a log may have grown, or that nothing more will be written to it. Spurious reports are harmless. */
 interface OutputNotifier {
   next(signal?: AbortSignal): Promise<"grew" | "ended">;
-  /** The output since the last call, if it is in memory: a reader that is up to date need not read the files. */
+  /** Returns the output since the last call if it is in memory, so that a reader that is up to date reads no files. */
   fresh?(): OutputDelta | null;
 }
 

@@ -15,10 +15,10 @@ import { closeSessionLog, openSessionLog } from "./session-log.ts";
 import { refreshHeader, type TimelineHeader } from "./timeline.ts";
 import { endOf, type LogView, totalBytes, viewOf } from "./view.ts";
 
-/** Bytes in a slice when the query has no limit. */
+/** The maximum number of bytes in a slice when the query has no limit. */
 export const DEFAULT_LIMIT = 1024 * 1024;
 
-/** The largest limit of a slice, because a slice is held in memory. `followLog` and `streamLog` have no limit. */
+/** The largest limit in bytes, because a slice is held in memory. `followLog` and `streamLog` have no such limit. */
 const MAX_LIMIT = 16 * 1024 * 1024;
 
 const LONGEST_CHARACTER = 4;

@@ -201,7 +201,7 @@ function search(timeline: Timeline, value: number, key: (header: BlockHeader) =>
   const blockAt = (position: number) => (punched > 0 && position >= hole.start ? position + punched : position);
   let low = 0;
   let high = Math.max(0, written - punched - 1);
-  // Followers mostly ask for the end, so the search starts there.
+  // Followers mostly read the end, so the search starts there.
   let middle = high;
   while (low < high) {
     const header = readBlockHeader(timeline, blockAt(middle));

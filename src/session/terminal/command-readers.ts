@@ -62,7 +62,7 @@ export function shellEscape(process: TerminalProcess, text: string): string | nu
   return pattern ? matchEscapes(text, [pattern]) : null;
 }
 
-/** Like `shellEscape`, for an unknown program that an earlier line may have started. */
+/** Returns the same as `shellEscape`, for an unknown program that an earlier line may have started. */
 export function anyShellEscape(text: string): string | null {
   return matchEscapes(text, MARKED);
 }

@@ -146,7 +146,7 @@ interface Modifiers {
 }
 
 const MOST_KEYS = 4096;
-/** Longer than any key name with its modifiers, and than any grapheme cluster. */
+/** The maximum length of a key, which is longer than any key name with its modifiers and any grapheme cluster. */
 const LONGEST_KEY = 64;
 const ESCAPE = "\u001b";
 

@@ -7,16 +7,16 @@ import { Emulator, type ScreenOptions } from "./emulator.ts";
 import { readTerminalHistory } from "./history.ts";
 import { ModeTracker } from "./mode-tracker.ts";
 
-/** Output up to this size is always drawn in full, which takes about 50 ms. */
+/** The number of bytes up to which output is always drawn in full, which takes about 50 ms. */
 const ALWAYS_DRAWN = 1 << 20;
 
 /**
- * The maximum amount of output that is drawn. A full-screen program usually repaints its whole screen within this
- * amount.
+ * The maximum number of bytes of output that are drawn. A full-screen program usually repaints its whole screen within
+ * this amount.
  */
 const MOST_DRAWN = 4 << 20;
 
-/** The maximum amount of output that is scanned for modes. */
+/** The maximum number of bytes of output that are scanned for modes. */
 const MOST_SKIMMED = 128 << 20;
 
 /**

@@ -2,7 +2,7 @@ import { EscapeScanner } from "../../text/terminal/escape.ts";
 
 /** The maximum number of color sequences that are kept. */
 const MOST_KEPT = 32;
-/** The maximum length of a color sequence's parameters. Longer sequences are ignored. */
+/** The maximum length of a color sequence's parameters, in bytes. Longer sequences are ignored. */
 const LONGEST = 64;
 
 const ZERO = 0x30;
@@ -49,7 +49,7 @@ const SHIFT_OUT = 0x0e;
 const SHIFT_IN = 0x0f;
 const COLOR = 0x6d;
 
-/** The maximum length of a sequence that is interpreted. */
+/** The maximum length of a sequence that is interpreted, in bytes. */
 const LONGEST_SEQUENCE = 64;
 const LONGEST_TITLE = 1024;
 const MOST_MODES = 64;
