@@ -67,7 +67,7 @@ const MAX_FORM_MS = 24 * 3600 * 1000;
 
 /** How a call asks the host's user. */
 interface HostApproval extends Pick<Call, "ask"> {
-  /** The form that the client must show before it repeats the call; null if there is none. */
+  /** Returns the form that the client must show before it repeats the call, or null if there is none. */
   question(): ReturnType<typeof inputRequired> | null;
 }
 
@@ -86,7 +86,7 @@ export function hostApproval(server: Server, ctx: ServerContext, who: string, st
   return envelope ? elicitBetweenCalls(ctx, who, stop) : elicitDuringCall(ctx, who);
 }
 
-/** Up to protocol version 2025-11-25: asks the client during the call. */
+/** Asks the client during the call, which is possible up to protocol version 2025-11-25. */
 function elicitDuringCall(ctx: ServerContext, who: string): HostApproval {
   return {
     async ask(approval, signal) {
@@ -106,9 +106,9 @@ function elicitDuringCall(ctx: ServerContext, who: string): HostApproval {
 }
 
 /**
- * Since protocol version 2026-07-28, a server cannot ask during a call. The call returns the form, and the client
- * repeats the call with the decision. The decision applies to the same approval only: if anything about the command has
- * changed, it is another approval with another ID (invariant 2).
+ * Asks the client between two calls, because since protocol version 2026-07-28 a server cannot ask during a call: the
+ * call returns the form, and the client repeats the call with the decision. The decision applies to the same approval
+ * only: if anything about the command has changed, it is another approval with another ID (invariant 2).
  */
 function elicitBetweenCalls(ctx: ServerContext, who: string, stop: () => void): HostApproval {
   let open: { approval: Approval; form: NonNullable<ReturnType<typeof approvalForm>> } | null = null;
@@ -126,7 +126,7 @@ function elicitBetweenCalls(ctx: ServerContext, who: string, stop: () => void): 
   };
 }
 
-/** Converts the response to a form. Declining it denies; canceling it leaves the request pending. */
+/** Converts the response to a form. Declining it denies; cancelling it leaves the request pending. */
 function decisionOf(action: string, content: unknown, who: string): HostDecision | null {
   if (action === "decline") return { decision: "deny", who };
   if (action !== "accept") return null;

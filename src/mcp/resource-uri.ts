@@ -13,7 +13,7 @@ export interface Address {
   limit: number | null;
 }
 
-// Only complete ids: an error about an ambiguous prefix would reveal sessions of other agents.
+// Matches only complete IDs: an error about an ambiguous prefix would reveal sessions of other agents.
 const ADDRESS =
   /^sallyport:\/\/session\/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?:\/(stdout|stderr|output|screen))?(?:\?(.*))?$/;
 

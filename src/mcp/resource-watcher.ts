@@ -2,7 +2,7 @@ import type { SessionInfo } from "../core/session.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { PARTS, sessionUri } from "./resource-uri.ts";
 
-/** Poll interval, and so the minimum interval between notifications about one resource. */
+/** The poll interval, which is also the minimum interval between notifications about one resource. */
 const POLL_MS = 1000;
 const MAX_WATCHED = 1000;
 

@@ -164,7 +164,10 @@ function idOf(value: unknown): string | number | null {
   return typeof id === "string" || (typeof id === "number" && Number.isSafeInteger(id)) ? id : null;
 }
 
-/** How long to wait for the handshake before opening the gateway, which would delay it. In milliseconds. */
+/**
+ * How long to wait for the handshake, in milliseconds, before the gateway is opened. Opening it earlier would delay the
+ * handshake.
+ */
 const HANDSHAKE_MS = 100;
 
 interface StdioOptions {

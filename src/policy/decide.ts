@@ -57,7 +57,7 @@ function rank(decision: Decision): number {
   return SEVERITY.indexOf(decision);
 }
 
-/** Rules to check for commands without targets. Most commands have none, which skips a third of the rules. */
+/** Rules to check for commands without targets. Most commands have no targets, so a third of the rules is skipped. */
 const RULES_WITHOUT_TARGETS = RULES.filter(({ onlyTargets }) => !onlyTargets);
 
 function builtInRules(fact: CommandFact, policy: Policy, scene: RuleContext, findings: Finding[]): void {

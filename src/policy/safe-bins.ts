@@ -16,7 +16,7 @@ interface SafeBin {
   long?: readonly string[];
   /** Maximum number of operands, which are data and not paths (`tr a b`, `grep pattern`). */
   operands?: number;
-  /** Accepts a number as an option, such as `head -20`. */
+  /** Whether a number is accepted as an option, such as `head -20`. */
   numbers?: boolean;
 }
 

@@ -35,7 +35,7 @@ interface Client {
 
 const PACKAGE = "@dbos-inc/dbos-sdk";
 const QUIET = { info() {}, debug() {}, warn() {}, error() {} };
-/** Items are enqueued one at a time. */
+/** The number of database connections. One is enough, because items are enqueued one at a time. */
 const POOL_SIZE = 1;
 
 /** Throws InvalidConfiguration when the URL is not usable, so that the error is reported at startup. */

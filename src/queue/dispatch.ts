@@ -57,7 +57,7 @@ export interface DispatchOptions {
   run: Run;
   /** The name shown as the holder of an item's lease. */
   worker?: string;
-  /** Deliver only items of these types. Default: all types. */
+  /** Only items of these types are delivered. Default: all types. */
   types?: readonly string[];
   webhookTimeoutMs?: number;
   dbosTimeoutMs?: number;

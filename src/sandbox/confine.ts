@@ -42,7 +42,7 @@ interface ConfinementContext {
   parentEnv: Readonly<Environment>;
   /** Whether commands run on other machines. */
   remote?: boolean;
-  /** The sandbox features of this machine. Returns null when the executor cannot sandbox commands. */
+  /** Returns the sandbox features of this machine, or null when the executor cannot sandbox commands. */
   capabilities: () => SandboxCapabilities | null;
 }
 

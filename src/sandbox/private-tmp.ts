@@ -25,7 +25,7 @@ export interface PrivateTmpOwner {
   state: string;
   workspace: string;
   agent: string;
-  /** The user that commands run as. Null when it is the gateway's own. */
+  /** The user that commands run as. Null for the gateway's own user. */
   user: { uid: number; gid: number } | null;
 }
 

@@ -8,7 +8,7 @@ interface QuotaLimits {
 
 /** Session counts from the database, for all gateways of the state folder. */
 export interface SessionCounts {
-  /** The number of running sessions. At `limit` or more, it first checks for sessions whose exit was not recorded. */
+  /** Returns the number of running sessions. If it reaches `limit`, records missed exits first and counts again. */
   running(agent: string, limit: number): number;
   startedSince(agent: string, sinceMs: number): number;
 }
@@ -62,7 +62,7 @@ class Window {
   #first = 0;
   /** When the starts of all gateways were last counted. */
   lookedAt = Number.NEGATIVE_INFINITY;
-  /** That count, plus this gateway's starts since then. */
+  /** The number of starts counted at `lookedAt`, plus this gateway's starts since then. */
   total = 0;
 
   look(now: number, total: number): void {

@@ -22,7 +22,7 @@ export interface SandboxPlan {
   access: Access;
   /** The restrictions that the executor enforces. Null when it enforces none. */
   spec: SandboxSpec | null;
-  /** Whether the kernel sandboxes the command, so that policy can allow one that it cannot analyze. */
+  /** Whether the kernel sandboxes the command, so that policy can allow it even if it cannot be analyzed. */
   confined: boolean;
   /** Whether a sandbox was requested or configured that this machine does not support. */
   unavailable: boolean;
@@ -39,7 +39,10 @@ interface SandboxInput {
   keepOut: readonly string[];
   home: string;
   user: CommandUser | null;
-  /** The sandbox features of this machine, called only for a sandboxed command. Null when the executor has none. */
+  /**
+   * Returns the sandbox features of this machine, or null when the executor cannot sandbox commands. Called only for a
+   * sandboxed command.
+   */
   capabilities: () => SandboxCapabilities | null;
 }
 

@@ -11,7 +11,7 @@ export interface SandboxSnapshot {
   workspace: string | null;
   denied: readonly string[];
   temporary: string | null;
-  /** The uid that the command runs as. Null for the gateway's own. */
+  /** The uid that the command runs as. Null for the gateway's own uid. */
   user: number | null;
 }
 

@@ -21,7 +21,7 @@ export class AllowlistUse {
     for (const { rule } of reasons) if (rule.startsWith(RULE)) this.#touch.run(rule.slice(RULE.length), Date.now());
   }
 
-  /** Returns the ISO time of the last use; null when it was never used. */
+  /** Returns the time of an entry's last use (ISO 8601), or null when the entry was never used. */
   lastUsed(pattern: string): string | null {
     const row = this.#last.get(pattern) as { ms: number } | undefined;
     return row ? new Date(row.ms).toISOString() : null;

@@ -95,7 +95,7 @@ export class ApprovalStore {
     return (this.#byId.get(id) as unknown as ApprovalRow | undefined) ?? null;
   }
 
-  /** Returns at most two rows: enough to know whether the prefix is unique. */
+  /** Returns the rows whose ID starts with the prefix, at most two: enough to know whether the prefix is unique. */
   withPrefix(prefix: string): ApprovalRow[] {
     return this.#byPrefix.all(prefix, `${prefix}g`) as unknown as ApprovalRow[];
   }

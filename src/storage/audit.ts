@@ -177,7 +177,7 @@ export class AuditLog {
   }
 }
 
-/** No command may run without an audit entry, so a missing head is fatal. */
+/** Returns the error for a missing head, which is fatal: no command may run without an audit entry. */
 function headMissing(): SallyportError {
   return new SallyportError("StateUnusable", "The audit log has been tampered with: its head is missing.", [
     { action: "verify_audit", hint: "Run `sallyport audit verify` to see how much of the log can be trusted." },

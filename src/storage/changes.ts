@@ -29,9 +29,9 @@ interface ChangesRead {
 }
 
 /**
- * The changes of a state folder, in a persistent order that is the same for every gateway. It combines the audit log,
- * which has the starts and ends of sessions, with a table of the rarer changes, which is filled by triggers. Following
- * changes therefore adds no writes to a command.
+ * The changes of a state folder, in a persistent order that is the same for every gateway. They are read from the audit
+ * log, which has the starts and ends of sessions, and from a table of the rarer changes, which is filled by triggers.
+ * Following changes therefore adds no writes to a command.
  */
 export class Changes {
   readonly #version: StatementSync;

@@ -63,7 +63,7 @@ export class GrantStore {
     this.#insert.run(id, agent, executable, identity, args, cwd, piped, approval, created_ms, created_by, expires_ms);
   }
 
-  /** Returns false when the grant was already revoked. */
+  /** Revokes a grant. Returns false when it was already revoked. */
   revoke(id: string, nowMs: number): boolean {
     return this.#revoke.run(nowMs, id).changes === 1;
   }
@@ -88,7 +88,7 @@ export class GrantStore {
     this.#used.run(nowMs, id);
   }
 
-  /** Returns a number that changes whenever a grant is created or revoked. A single index lookup. */
+  /** Returns a number that changes whenever a grant is created or revoked. This takes a single index lookup. */
   version(): number {
     return Number(this.#version.get()?.change ?? 0);
   }

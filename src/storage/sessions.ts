@@ -30,9 +30,11 @@ export interface SessionRow {
   hints: string;
   error: string | null;
   limits: string | null;
-  /** The machine it runs or ran on; null for this one. */
+  /** The machine that the session runs or ran on; null for this one. */
   host: string | null;
-  /** JSON (`AskedBy`): the gateway of a fleet that requested it; null when it was requested on this gateway. */
+  /**
+   * JSON (`AskedBy`): the gateway of a fleet that requested the session; null when it was requested on this gateway.
+   */
   asked_by: string | null;
 }
 
@@ -197,13 +199,13 @@ export class SessionStore {
     this.#started.run(pid, id);
   }
 
-  /** Returns false when the session has ended or is already in the background. */
+  /** Moves a session to the background. Returns false when it has ended or is already there. */
   toBackground(id: string): boolean {
     const sql = "UPDATE sessions SET background = 1 WHERE id = ? AND status = 'running' AND background = 0";
     return this.#database.prepare(sql).run(id).changes === 1;
   }
 
-  /** Returns the newest session of an agent whose main process has or had this pid, preferring running ones. */
+  /** Returns the newest session of an agent whose main process has or had this process ID, preferring running ones. */
   withPid(agent: string, pid: number): SessionRow | null {
     const sql = `SELECT * FROM sessions WHERE agent = ? AND (pid = ? OR json_extract(record, '$.pid') = ?)
        ORDER BY ${LIVE} DESC, id DESC LIMIT 1`;
@@ -250,7 +252,7 @@ export class SessionStore {
     return (this.#byName.get(name) as unknown as SessionRow | undefined) ?? null;
   }
 
-  /** Returns at most two rows: enough to know whether the prefix is unique. */
+  /** Returns the rows whose ID starts with the prefix, at most two: enough to know whether the prefix is unique. */
   withPrefix(prefix: string, agent?: string): SessionRow[] {
     // "g" sorts after all hexadecimal digits and the dash.
     return this.#byPrefix.all(prefix, `${prefix}g`, agent ?? null, agent ?? null) as unknown as SessionRow[];

@@ -54,7 +54,7 @@ export interface Token {
   createdBy: string;
   /** When the token expires (ISO 8601). Null when it never expires. */
   expiresAt: string | null;
-  /** The time of the last use, to the minute (ISO 8601). Null when it was never used. */
+  /** The time of the last use, to the minute (ISO 8601). Null when the token was never used. */
   lastUsedAt: string | null;
   /** When the token was revoked (ISO 8601). Null when it was not revoked. */
   revokedAt: string | null;

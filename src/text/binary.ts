@@ -141,7 +141,8 @@ function nonTextShares(text: string): { nul: number; foreign: number } {
 }
 
 /**
- * Control characters that terminals interpret (bell, backspace, tab to carriage return, shifts, escape) count as text.
+ * Reports whether a character does not occur in text. Control characters that terminals interpret (bell, backspace, tab
+ * to carriage return, shifts, escape) count as text.
  */
 function isNonText(code: number): boolean {
   if (code > 0x9f) return false;

@@ -1,9 +1,15 @@
 import { type Context, createContext, Script } from "node:vm";
 import { SallyportError } from "../core/error.ts";
 
-/** Patterns come from models. A pattern that backtracks excessively must not block the process. */
+/**
+ * The time limit of a search. Patterns come from models, and one that backtracks excessively must not block the
+ * process.
+ */
 const LONGEST_MS = 250;
-/** A search that timed out is retried if this process got little CPU time, as on a busy machine. */
+/**
+ * The maximum number of attempts. A search that timed out is retried if this process got little CPU time, as on a busy
+ * machine.
+ */
 const ATTEMPTS = 3;
 
 /** V8 can interrupt a search only in a separate context. */

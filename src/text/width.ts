@@ -14,8 +14,9 @@ const SPACING_MARK = /^\p{Mc}/u;
 export const PLAIN = /^[\x20-\x7e]*$/;
 
 /**
- * Returns the number of cells the text takes on a terminal. It must not contain control characters (see `visible`). The
- * emulator uses the tables of @xterm/addon-unicode-graphemes, which take 20 ms to load: too long for a command line.
+ * Returns the number of cells the text takes on a terminal. The text must not contain control characters (see
+ * `visible`). The emulator uses the tables of @xterm/addon-unicode-graphemes, which take 20 ms to load: too long for a
+ * command line.
  */
 export function displayWidth(text: string): number {
   if (PLAIN.test(text)) return text.length;

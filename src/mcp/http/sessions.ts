@@ -15,7 +15,7 @@ import { createServer, sendNotifications } from "../server.ts";
 
 /**
  * Serves one agent over HTTP. Holds the agent's context and the handler for clients of protocol version 2026-07-28 and
- * later, which is stateless.
+ * later, for which the server keeps no HTTP session.
  */
 export class AgentEndpoint {
   readonly agentContext: AgentContext;

@@ -10,7 +10,10 @@ export interface Expander {
   walk: Walk;
   origin: Origin;
   nested: Nested[];
-  /** Set by expand.ts, because parameters and arithmetic contain words, and words contain parameters and arithmetic. */
+  /**
+   * Expands a word to one field. Set by expand.ts, because parameters and arithmetic contain words, and words contain
+   * parameters and arithmetic.
+   */
   expandValue(at: Expander, word: WordNode): Field;
 }
 

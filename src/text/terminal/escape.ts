@@ -100,15 +100,15 @@ const LONGEST_SEQUENCE = 4096;
 
 /** Callbacks for the contents of a stream, in order. */
 interface EscapeHandler {
-  /** `bytes[from]` to `bytes[to - 1]` are printable text. A character may be split over several calls. */
+  /** Called with printable text, `bytes[from]` to `bytes[to - 1]`. A character may be split over several calls. */
   text?(bytes: Uint8Array, from: number, to: number): void;
-  /** A control character (C0 or DEL) between sequences, and its index in the bytes pushed. */
+  /** Called with a control character (C0 or DEL) between sequences, and its index in the bytes pushed. */
   control?(code: number, at: number): void;
-  /** A control sequence (CSI): its parameter and intermediate bytes, and its final byte. */
+  /** Called with a control sequence (CSI): its parameter and intermediate bytes, and its final byte. */
   csi?(bytes: Uint8Array, from: number, to: number, final: number): void;
-  /** Any other escape that does not start a string. */
+  /** Called with any other escape that does not start a string. */
   escape?(intermediates: string, final: string): void;
-  /** A complete string such as OSC (`kind` is `]`) or DCS (`P`). Only its first 4096 bytes are passed. */
+  /** Called with a complete string such as OSC (`kind` is `]`) or DCS (`P`). Only its first 4096 bytes are passed. */
   string?(kind: string, body: string): void;
 }
 
@@ -127,7 +127,7 @@ export class EscapeScanner {
 
   /** The position in the stream at which the current or last sequence starts. */
   start = 0;
-  /** The position at which it ends. Valid while a handler is called. */
+  /** The position in the stream at which that sequence ends. Valid while a handler is called. */
   end = 0;
 
   constructor(handler: EscapeHandler) {
@@ -144,7 +144,7 @@ export class EscapeScanner {
     return this.isSettled ? 0 : this.#before - this.start;
   }
 
-  /** True when those bytes may belong to a sequence. */
+  /** True when the bytes counted by `begun` may belong to a sequence. */
   get inSequence(): boolean {
     return this.#state !== GROUND && (this.#state !== CHARACTER || this.#maybeC1);
   }

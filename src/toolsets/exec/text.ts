@@ -5,7 +5,7 @@ import { forModel } from "../../text/model-output.ts";
 import { outcomeMessage } from "../outcome-message.ts";
 import { exitStatus, listedCommand } from "../result-text.ts";
 
-/** Returns `exit_code`, which is null after a timeout: `timed_out` reports it. */
+/** Returns `exit_code`, which is null after a timeout: `timed_out` reports the timeout. */
 export function exitCodeOf(ended: Parameters<typeof exitStatus>[0]): number | null {
   return ended.status === "timed_out" ? null : exitStatus(ended);
 }

@@ -4,13 +4,18 @@ import { get } from "../api/client.ts";
 
 /** Approval requests kept in memory: all pending ones, and recently decided ones up to this number in total. */
 const MOST = 500;
-/** The service returns at most this many in one response, and accepts at most this many pending ones per agent. */
+/**
+ * The service returns at most this many requests in one response, and accepts at most this many pending ones per agent.
+ */
 const MOST_LISTED = 1000;
 const known = new Map<string, Approval>();
 const [version, setVersion] = createSignal(0);
 const [loading, setLoading] = createSignal(true);
 const [failure, setFailure] = createSignal<unknown>(null);
-/** IDs updated by events while a list was loading, which has older data about them. Null when no list is loading. */
+/**
+ * IDs of requests that events updated while a list was loading. The list has older data about them. Null when no list
+ * is loading.
+ */
 let fresher: Set<string> | null = null;
 
 export { failure as approvalsFailure, loading as approvalsLoading };

@@ -9,7 +9,10 @@ const waiting = new Map<string, SessionInfo | null>();
 const [version, setVersion] = createSignal(0);
 const [loading, setLoading] = createSignal(true);
 const [failure, setFailure] = createSignal<unknown>(null);
-/** IDs updated by events while the list was loading, which has older data about them. Null when no list is loading. */
+/**
+ * IDs of sessions that events updated while the list was loading. The list has older data about them. Null when no list
+ * is loading.
+ */
 let fresher: Set<string> | null = null;
 let polling: ReturnType<typeof setInterval> | undefined;
 

@@ -6,12 +6,12 @@ export type Connection = "connecting" | "live" | "waiting";
 export interface StreamEvents {
   onState: (state: Connection) => void;
   /**
-   * A new stream has started: data loaded from now on is kept current by its events. `sequence` is the number of the
-   * latest audit entry.
+   * Called when a new stream has started. Data loaded after this call is kept current by the events of the stream.
+   * `sequence` is the number of the latest audit entry.
    */
   onFresh: (sequence: number) => void;
   onEvent: (name: string, data: unknown) => void;
-  /** The service rejected the stream, or cannot be reached. */
+  /** Called when the service rejected the stream or cannot be reached. */
   onRefused: () => void;
 }
 
@@ -99,7 +99,7 @@ class Leader {
     this.introduce();
   }
 
-  /** After a lost connection the browser resumes the stream by itself, without a gap. */
+  /** Opens the stream. After a lost connection the browser resumes the stream by itself, without a gap. */
   #open(): void {
     const source = new EventSource(keyedAddress("/v1/events"));
     this.#source = source;

@@ -1,7 +1,7 @@
 import { createSignal } from "solid-js";
 import type { Stats } from "../api/shapes.ts";
 
-/** Samples kept of each running session: 90 s, one sample every 2 s. */
+/** The number of samples kept per running session: 90 s at one sample every 2 s. */
 const SAMPLES = 45;
 
 export interface UsageHistory {

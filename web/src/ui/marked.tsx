@@ -2,7 +2,7 @@ import { createMemo, For } from "solid-js";
 import { Shown } from "./shown.tsx";
 import { type Mark, stretches } from "./stretches.ts";
 
-/** A tooltip cannot set code in another font, so backticks are removed. */
+/** Returns the text without backticks, because a tooltip cannot show code in another font. */
 const tooltip = (text: string | undefined): string | undefined => text?.replaceAll("`", "");
 
 /**

@@ -4,8 +4,9 @@ import { createEffect, createSignal, onCleanup } from "solid-js";
 export const LOOK_MS = 500;
 
 /**
- * Reports whether the request can be decided. A key press meant for something else must not decide a request, so it
- * cannot be decided until it has been visible for `LOOK_MS` and the end of its command has been in view (invariant 2).
+ * Reports whether the request can be decided. A key press meant for something else must not decide a request, so a
+ * request cannot be decided until it has been visible for `LOOK_MS` and the end of its command has been in view
+ * (invariant 2).
  */
 export function useArmed(id: () => string, endSeen: () => boolean): () => boolean {
   const [ready, setReady] = createSignal(false);

@@ -146,7 +146,7 @@ function WouldRun(props: { command: ShownCommand; cwd: string }) {
   );
 }
 
-/** Deletions and network access stand out from other notes. */
+/** Returns the CSS class of a note. Deletions and network access stand out from other notes. */
 function toneOf(note: string): string {
   if (note.startsWith("deletes ")) return "bad";
   return note.startsWith("connects to ") ? "odd" : "warn";

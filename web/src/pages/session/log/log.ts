@@ -77,7 +77,7 @@ export function createLog(id: string, stream: LogStream): Log {
     if (!gone && answer) setTotal((known) => Math.max(known, answer.totalBytes));
   }
 
-  /** Reads past the end first, which returns the current size. */
+  /** Opens the log at its end. Reads past the end first, which returns the current size. */
   const openEnd = (): Promise<void> =>
     ask(async () => {
       const { totalBytes } = await read(Number.MAX_SAFE_INTEGER, 1);

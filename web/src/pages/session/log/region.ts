@@ -8,7 +8,7 @@ export interface Part {
   /** Byte offset among all bytes of the displayed streams. */
   position: number;
   bytes: number;
-  /** Bytes missing before it. */
+  /** Bytes missing before the piece. */
   dropped: number;
   stream: StreamName;
   timeMs: number | null;
@@ -23,15 +23,15 @@ export interface Region {
 }
 
 export interface Line {
-  /** Byte offset of its first byte. */
+  /** Byte offset of the first byte of the line. */
   position: number;
   stream: StreamName;
   timeMs: number | null;
   text: string;
   pen: Pen;
-  /** Bytes missing before it. */
+  /** Bytes missing before the line. */
   dropped: number;
-  /** Whether it ended with a line feed. */
+  /** Whether the line ended with a line feed. */
   ended: boolean;
 }
 

@@ -11,9 +11,9 @@ export interface TerminalConnection {
 export interface TerminalEvents {
   onOpen: () => void;
   onBytes: (bytes: Uint8Array) => void;
-  /** A message other than output: a new size, rejected input, the end of the session. */
+  /** Called with a message other than output: a new size, rejected input, the end of the session. */
   onMessage: (message: { type: string; [field: string]: unknown }) => void;
-  /** `again` is true when the connection is retried shortly. */
+  /** Called when the connection has closed. `again` is true when it will be retried shortly. */
   onClose: (again: boolean) => void;
 }
 

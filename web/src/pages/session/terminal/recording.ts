@@ -4,7 +4,7 @@ import { open } from "../../../api/client.ts";
 export interface Recording {
   size: { columns: number; rows: number };
   events: { at: number; data: string; resize: { columns: number; rows: number } | null }[];
-  /** In seconds, with pauses shortened. */
+  /** The duration in seconds, with pauses shortened. */
   duration: number;
   /** Whether the end is missing because the recording is too long. */
   cut: boolean;

@@ -13,7 +13,7 @@ export function treeOf(processes: readonly ProcessInfo[]): TreeNode[] {
   const seen = new Set<number>();
   const walk = (parent: number, depth: number): void => {
     for (const process of children.get(parent) ?? []) {
-      // A pid can be reused while the list is being read, which could create a cycle.
+      // A process ID can be reused while the list is being read, which could create a cycle.
       if (seen.has(process.pid)) continue;
       seen.add(process.pid);
       nodes.push({ process, depth });
