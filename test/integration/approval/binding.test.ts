@@ -42,9 +42,9 @@ function said(asked: Asked, change: () => void, later: Partial<Asked> = {}): str
   assert.equal(fingerprint(request.binding) === fingerprint(now), changed.length === 0);
   if (changed.length > 0) {
     const again = approvals.request(fixture.asked({ ...asked, ...later }));
-    assert.notEqual(again.id, id, "a new approval is requested");
+    assert.notEqual(again.id, id, "no new approval was requested");
     if (!changed.includes("the command changed"))
-      assert.deepEqual(again.request.changed, changed, "the new request names the change");
+      assert.deepEqual(again.request.changed, changed, "the new request does not name the change");
     assert.deepEqual(fixture.audited.findLast(({ outcome }) => outcome === "refused")?.detail.changed, changed);
   }
   return changed;

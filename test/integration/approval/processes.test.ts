@@ -78,7 +78,7 @@ test("an unused approval survives kill -9, and a used one stays used", async () 
   assert.equal(status, "approved");
   await killAndWait(decider);
 
-  assert.equal(fixture.approvals().request(asked).id, id, "the request is still approved after the crash");
+  assert.equal(fixture.approvals().request(asked).id, id, "the request was no longer approved after the crash");
   const user = await gateway();
   user.send({ do: "consume", id, binding: asked.binding, session: "s1", thenDie: true });
   await once(user, "exit");

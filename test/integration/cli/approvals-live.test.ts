@@ -104,7 +104,7 @@ test("keys approve a request, deny one with a reason, and quit", { skip }, async
     ["approved", null],
     ["pending", null],
   ]);
-  assert.ok(terminal.received.trimEnd().endsWith("\x1b[?25h\x1b[?1049l"), "the terminal is restored");
+  assert.ok(terminal.received.trimEnd().endsWith("\x1b[?25h\x1b[?1049l"), "the terminal was not restored");
 });
 
 test("the `a` key shows the grant and asks for its duration, and Esc cancels", { skip }, async () => {
@@ -174,7 +174,7 @@ test("a key never affects another request when the list changes", { skip }, asyn
   terminal.press("d");
   terminal.press("j");
   await terminal.shows("│ ls /second");
-  assert.equal(approvals.get(second).status, "pending", "no request was selected when the keys were pressed");
+  assert.equal(approvals.get(second).status, "pending", "the keys decided a request that was not selected");
   terminal.press("q");
   await terminal.ends();
 });

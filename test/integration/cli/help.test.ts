@@ -48,7 +48,7 @@ test("every command has usage, described options and commented examples, within 
     assert.match(text, new RegExp(`^Usage: sallyport ${name}\\b`));
     assert.ok(text.includes(`\n\n${summary}\n\n`), name);
     assert.ok(examples.length >= 2 && examples.every((example) => example.includes("sallyport ")), name);
-    assert.equal(comments, examples.length, `${name}: each example has a comment`);
+    assert.equal(comments, examples.length, `${name}: an example has no comment`);
     for (const { long, meaning } of options) assert.match(meaning, /^[A-Z{].*[^.]$/, `${name} --${long}`);
     // Examples are not wrapped, so that they can be copied.
     const prose = text.replace(/^Examples:\n[\s\S]*/m, "").split("\n");

@@ -79,7 +79,7 @@ test("screen --watch draws only cells until the session ends", async () => {
   const stdout = shows();
   assert.ok(stdout.startsWith("\x1b[?1049h\x1b[?25l"));
   assert.ok(stdout.includes("one") && stdout.includes("\x1b[38;5;2mtwo\x1b[0m"));
-  assert.ok(stdout.trimEnd().endsWith("two\x1b[0m"), "the last screen remains");
+  assert.ok(stdout.trimEnd().endsWith("two\x1b[0m"), "the last screen was removed");
   // biome-ignore lint/suspicious/noControlCharactersInRegex: sequences
   const sequences = new Set(stdout.match(/\x1b(\[[0-9;?]*[ -/]*[@-~]|.)/g)?.map((found) => found.replace(/\d+/g, "n")));
   const ours = ["\x1b[?nh", "\x1b[?nl", "\x1b[H", "\x1b[K", "\x1b[J", "\x1b[n;nH", "\x1b[nm", "\x1b[n;n;nm"];

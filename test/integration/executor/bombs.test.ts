@@ -58,7 +58,7 @@ test("a memory bomb is killed at its limit, together with its shell", async () =
   const inShell = await survive({ command: `${bomb} memory; echo never; sleep 60`, limits });
   assertEnded(inShell, "memory", /64 MiB/);
   const usage = inShell.resourceUsage?.memoryPeakBytes ?? 0;
-  assert.ok(usage > 32 * MIB && usage < 128 * MIB, `${usage} bytes at its peak`);
+  assert.ok(usage > 32 * MIB && usage < 128 * MIB, `the peak usage was ${usage} bytes`);
 });
 
 test("the memory limit applies to the whole tree", async () => {
@@ -79,7 +79,7 @@ test("a file bomb is killed at the disk limit", async (t) => {
   mkdirSync(folder);
   assertEnded(await survive({ command: bomb, args: ["files", folder] }, other), "disk", /8 MiB/);
   const pieces = readdirSync(folder).length;
-  assert.ok(pieces >= 31 && pieces < 4096, `${pieces} pieces of 256 KiB`);
+  assert.ok(pieces >= 31 && pieces < 4096, `${pieces} pieces of 256 KiB were written`);
   rmSync(folder, { recursive: true });
   const modest = await other.run({ command: `head -c ${4 * MIB} /dev/zero > ${join(fixture.workspace, "modest")}` });
   assert.deepEqual([modest.status, modest.exitCode], ["completed", 0]);

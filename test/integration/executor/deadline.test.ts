@@ -40,7 +40,7 @@ test("a command that ignores SIGTERM is killed after the grace period", async ()
   const info = await session.wait();
   assert.deepEqual([info.status, info.signal], ["timed_out", "SIGKILL"]);
   assert.match(await said(session), /^up\n(asked\n)+$/);
-  assert.ok(Date.now() - before >= 1690, "the deadline and the grace period have passed");
+  assert.ok(Date.now() - before >= 1690, "the command was killed before the grace period had passed");
 });
 
 test("a grace period of 0 kills the command at once", async () => {
@@ -68,7 +68,7 @@ test("a deadline can be extended or removed while the command runs", async () =>
   const request = { command: "sleep 4.2; echo done", timeoutMs: 4000 };
   const [moved, lifted] = await Promise.all([gateway.start(request), gateway.start(request)]);
   await Promise.all([moved.extend(60_000), lifted.extend(0)]);
-  assert.ok(moved.info().timeoutMs >= 60_000, "the session shows the current deadline");
+  assert.ok(moved.info().timeoutMs >= 60_000, "the session does not show the current deadline");
   assert.equal(lifted.info().timeoutMs, 0);
   for (const session of [moved, lifted]) {
     assert.deepEqual([(await session.wait()).status, (await session.logs()).text], ["completed", "done\n"]);

@@ -67,12 +67,12 @@ for (const { name, bytes, diskCap } of CASES) {
     const cap = diskCap ?? 64 * MIB;
     const dropped = info.droppedEnd - info.droppedStart;
     assert.deepEqual([info.bytes, info.lost], [bytes, 0]);
-    assert.equal(dropped > 0, cap > 0 && bytes > cap, `${dropped} bytes dropped`);
+    assert.equal(dropped > 0, cap > 0 && bytes > cap, `${dropped} bytes were dropped`);
     if (cap > 0) {
       const { blocks, size } = statSync(join(fixture.sessionFolder(session.id), "stdout"));
       assert.equal(size, bytes);
-      assert.ok(blocks * 512 <= cap + SLACK, `${blocks * 512} bytes on disk`);
-      assert.ok(bytes - dropped >= Math.min(bytes, cap / 2), `only ${bytes - dropped} bytes kept`);
+      assert.ok(blocks * 512 <= cap + SLACK, `the log uses ${blocks * 512} bytes on disk`);
+      assert.ok(bytes - dropped >= Math.min(bytes, cap / 2), `only ${bytes - dropped} bytes were kept`);
     }
     const headEnd = dropped ? info.droppedStart : bytes;
     assertPlaced(await readBack(session, "stdout", 0, headEnd), 1, 0, 42);
@@ -115,5 +115,5 @@ test("the cap applies to the log file as well", async () => {
   await gateway.run({ command: "head -c 5000000 /dev/zero | tr '\\0' x", diskCap: MIB, logFile });
   const { size, blocks } = statSync(logFile);
   assert.equal(size, 5_000_000);
-  assert.ok(blocks * 512 <= MIB + SLACK, `${blocks * 512} bytes on disk`);
+  assert.ok(blocks * 512 <= MIB + SLACK, `the log uses ${blocks * 512} bytes on disk`);
 });

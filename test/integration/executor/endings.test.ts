@@ -62,7 +62,7 @@ async function assertFatal(signals: [number, string][]): Promise<void> {
 }
 
 test("reports every terminating signal in the result, the exit record and the session's info", async () => {
-  assert.ok(FATAL.length >= 23, `only ${FATAL.length} signals known`);
+  assert.ok(FATAL.length >= 23, `only ${FATAL.length} signals are known`);
   await assertFatal(FATAL);
 });
 

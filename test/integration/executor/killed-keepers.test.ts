@@ -16,7 +16,7 @@ after(() => fixture.close());
 function keeperOf(session: Session): number {
   const title = `keeper: ${session.name} `;
   const keeper = allProcesses().find((seen) => seen.title.startsWith(title));
-  assert.ok(keeper, `no process with the title ${title}`);
+  assert.ok(keeper, `no process has the title ${title}`);
   return keeper.pid;
 }
 

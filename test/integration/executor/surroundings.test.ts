@@ -65,7 +65,7 @@ test("passes unusual variables unchanged", async () => {
   const { id } = await gateway.run({ command: "true", env: { SECRET_ENOUGH: "hidden" } });
   const info = gateway.session(id).info();
   assert.deepEqual(info.envNames, ["SECRET_ENOUGH"]);
-  assert.ok(!JSON.stringify(info).includes("hidden"), "values are not stored");
+  assert.ok(!JSON.stringify(info).includes("hidden"), "the value of a variable was stored");
 });
 
 test("a command does not affect the next one on the same keeper", async () => {

@@ -22,7 +22,7 @@ symlinkSync("nowhere", fixture.path("link"));
 symlinkSync("loop", fixture.path("loop"));
 
 afterEach(async () => {
-  assert.equal((await gateway.run({ command: "echo fine" })).stdout, "fine\n", "the gateway works afterwards");
+  assert.equal((await gateway.run({ command: "echo fine" })).stdout, "fine\n", "the gateway did not work afterwards");
 });
 
 function assertTeaches(
@@ -161,7 +161,7 @@ for (const [name, request, message] of REFUSED) {
       assert.ok(error instanceof SallyportError, String(error));
       assert.equal(error.type, "InvalidRequest");
       assert.match(error.message, message);
-      assert.ok(error.message.length < 1000, "the message is short");
+      assert.ok(error.message.length < 1000, "the message is too long");
       assertTeaches(error);
       return true;
     });

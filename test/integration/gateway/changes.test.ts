@@ -14,7 +14,7 @@ function readOn(gateway: Gateway, from: Position, limit?: number): { changes: Ch
   let position = from;
   for (let more = true; more; ) {
     const list = gateway.changes.since(position, limit === undefined ? {} : { limit });
-    assert.ok(list, "the position is valid");
+    assert.ok(list, "the position is not valid");
     changes.push(...list.changes);
     ({ position, more } = list);
   }
@@ -31,7 +31,7 @@ test("reports changes of another gateway in their current state", async () => {
   const [watcher, other] = [await fixture.open(), await fixture.open({ agent: "other" })];
   const before = watcher.changes.head();
   const stamp = watcher.changes.stamp();
-  assert.equal(watcher.changes.stamp(), stamp, "nothing changed");
+  assert.equal(watcher.changes.stamp(), stamp, "the stamp changed without a change of a session");
 
   const session = await other.start({ command: "sleep 60", name: "sleeper" });
   assert.notEqual(watcher.changes.stamp(), stamp);
@@ -95,7 +95,7 @@ test("reading in small pages returns every change exactly once", async () => {
     assert.deepEqual(
       told.map(({ id }) => id).sort(),
       results.map(({ id }) => id).sort(),
-      "each change is reported once",
+      "a change was not reported exactly once",
     );
     assert.ok(told.every(({ status }) => status === "completed"));
     // Reading from the position of any change returns exactly the changes after it.

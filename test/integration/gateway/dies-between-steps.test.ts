@@ -61,7 +61,7 @@ describe("a killed gateway runs no command twice and leaves none unrecorded", { 
 
           // Every run has one audit entry, and no command runs twice.
           const times = existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean).length : 0;
-          assert.ok(times <= runs.length, `ran ${times} times with ${runs.length} entries`);
+          assert.ok(times <= runs.length, `the command ran ${times} times with ${runs.length} audit entries`);
           assert.ok(times <= 1);
           for (const id of sessions) {
             const info = gateway.session(id ?? "").info();

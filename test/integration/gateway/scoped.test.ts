@@ -22,7 +22,7 @@ test("a scoped gateway finds only its agent's sessions, by id, name and prefix",
       type: "SessionNotFound",
       message: `No such session: ${JSON.stringify(reference)}.`,
     });
-    assert.equal(gateway.session(reference).id, theirs, "the gateway itself finds all sessions");
+    assert.equal(gateway.session(reference).id, theirs, "the unscoped gateway did not find the session");
   }
   // A common prefix of two agents' ids is unique for a view that sees only one of them.
   let shared = 0;

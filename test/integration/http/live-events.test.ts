@@ -43,7 +43,7 @@ test("streams changes of sessions and approvals, and resource usage", async () =
   await session.remove();
   await client.until("the removal is reported", () => client.of("removed").some(({ data }) => data.id === session.id));
   await client.until("the audit event is reported", () => client.of("audit").length > 0);
-  assert.equal(client.of("stats")[0]?.id, null, "stats events have no id");
+  assert.equal(client.of("stats")[0]?.id, null, "a stats event has an id");
   await client.close();
 });
 
@@ -62,7 +62,7 @@ test("a client that reconnects receives the missed events exactly once", async (
   assert.deepEqual(names.toSorted(), missed.map(({ name }) => name).toSorted());
   assert.ok(second.of("session").every(({ data }) => data.status === "completed"));
   const types = second.events.map(({ type }) => type);
-  assert.ok(types.lastIndexOf("session") < types.indexOf("ready"), "missed events come first");
+  assert.ok(types.lastIndexOf("session") < types.indexOf("ready"), "a missed event came after the ready event");
   await second.close();
 });
 
@@ -76,7 +76,7 @@ test("an invalid position causes a reset", async () => {
 
 test("an agent only receives its own events", async () => {
   const client = await ready("agent");
-  assert.deepEqual(client.events[0]?.data, {}, "the ready event has no audit sequence");
+  assert.deepEqual(client.events[0]?.data, {}, "the ready event has an audit sequence");
   const run = (role: Holder, name: string) =>
     service.ask(role, "/v1/sessions", { body: { command: "true", name } }).then((answer) => answer.json());
   await run("other", "not-for-you");

@@ -76,10 +76,10 @@ test("a service that is killed or stopped under load neither loses nor repeats a
       .map(({ data }) => data.name)
       .toSorted(),
     names.toSorted(),
-    "each end is reported once",
+    "an end was not reported exactly once",
   );
   const started = client.of("session").filter(({ data }) => data.status === "running");
-  assert.equal(new Set(started.map(({ data }) => data.id)).size, started.length, "no start is reported twice");
+  assert.equal(new Set(started.map(({ data }) => data.id)).size, started.length, "a start was reported twice");
   assert.deepEqual(client.of("reset"), []);
 });
 

@@ -67,7 +67,7 @@ test("exports a command as a span with its stages as children, under the session
   assert.ok(root && root.parentSpanId === undefined);
   assert.equal(taker.seen.authorization, "Bearer secret");
   assert.match(root.spanId, /^[0-9a-f]{16}$/);
-  assert.equal(root.status.code, 2, "the span of a failed command has the status code 2 (error)");
+  assert.equal(root.status.code, 2, "the span of a failed command does not have the status code 2 (error)");
   const value = (key: string) => root.attributes.find((each) => each.key === key)?.value;
   assert.deepEqual(value("process.exit.code"), { intValue: "3" });
   assert.deepEqual(value("sallyport.session.id"), { stringValue: id });

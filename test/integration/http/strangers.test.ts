@@ -37,8 +37,12 @@ test("an agent cannot find out whether a session of another agent exists", async
     const unknown = await asAgent(operation, "00000000-0000-7000-8000-000000000000");
     assert.match(unknown, /^404 .*SessionNotFound/, operation.id);
     assert.equal(await asAgent(operation, mine.id), unknown, operation.id);
-    assert.equal(await asAgent(operation, mine.id.slice(0, 18)), unknown, `${operation.id} by a prefix`);
-    assert.equal(await asAgent(operation, mine.name), unknown, `${operation.id} by its name`);
+    assert.equal(
+      await asAgent(operation, mine.id.slice(0, 18)),
+      unknown,
+      `${operation.id} reveals the session by a prefix of its id`,
+    );
+    assert.equal(await asAgent(operation, mine.name), unknown, `${operation.id} reveals the session by its name`);
   }
   const { sessions } = await service.json<{ sessions: Info[] }>("other", "/v1/sessions");
   assert.deepEqual(sessions, []);

@@ -112,7 +112,7 @@ for (const era of ERAS) {
     const [, id] = /sallyport approve ([0-9a-f-]{36})/.exec(JSON.stringify(error?.recovery)) ?? [];
     assert.ok(id, JSON.stringify(error));
     const again = await bash(client, command);
-    assert.ok(JSON.stringify(again.error).includes(id), "repeating the command waits for the same approval");
+    assert.ok(JSON.stringify(again.error).includes(id), "the repeated command did not wait for the same approval");
     await fixture.run("approve", id);
     await client.close();
     const patient = await fixture.stdio([], { era });
@@ -177,7 +177,7 @@ test("a decision on one command does not apply to another", async () => {
   assert.equal(first.resultType, "input_required");
   const [id = ""] = Object.keys(first.inputRequests);
   const other = await call("echo harmful", { [id]: once });
-  assert.equal(other.resultType, "input_required", "the approval was for another command");
+  assert.equal(other.resultType, "input_required", "an approval of another command was accepted");
   assert.ok(!Object.hasOwn(other.inputRequests, id));
   const guessed = await call("echo harmful", { approval: once, "": once });
   assert.equal(guessed.resultType, "input_required");
@@ -185,7 +185,7 @@ test("a decision on one command does not apply to another", async () => {
   assert.equal(
     (await call("echo harmless", { [id]: once })).resultType,
     "input_required",
-    "an approval is valid for one run",
+    "an approval was used for a second run",
   );
   assert.equal(await raw.leave(), 0);
 });

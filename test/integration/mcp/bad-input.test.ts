@@ -10,7 +10,7 @@ before(async () => {
   await raw.initialize();
 });
 after(async () => {
-  assert.deepEqual(raw.rubbish, [], "stdout contains only protocol messages");
+  assert.deepEqual(raw.rubbish, [], "stdout contains lines that are not protocol messages");
   assert.equal(await raw.leave(), 0);
   await fixture.close();
 });
@@ -95,7 +95,7 @@ test("rejects an unknown tool with a protocol error that names it", async () => 
     assert.ok(message.includes(JSON.stringify(name)), message);
   }
   const { message } = errorOf(await raw.request("tools/call", { name: "x".repeat(1 << 20), arguments: {} }));
-  assert.ok(message.length < 1000, "a long name is shortened in the error");
+  assert.ok(message.length < 1000, "a long name was not shortened in the error");
 });
 
 for (const [what, args] of Object.entries({

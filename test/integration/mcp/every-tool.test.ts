@@ -97,7 +97,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
         return structuredContent as Structured;
       };
       for (const use of Object.values(USES)) await use(call);
-      assert.deepEqual([...unused], [], "tools without a call");
+      assert.deepEqual([...unused], [], "some tools were not called");
       await close();
     });
   }

@@ -129,7 +129,11 @@ test("rejects invalid requests with the matching status", async () => {
   assert.equal((await send({ body: "" })).status, 400);
   assert.equal((await send({ body: "[]" })).status, 400);
   assert.equal((await send({ body: "null" })).status, 400);
-  assert.equal((await send({ body: LIST })).status, 400, "neither a session nor initialize");
+  assert.equal(
+    (await send({ body: LIST })).status,
+    400,
+    "a request without a session was accepted, although it was not initialize",
+  );
   assert.equal((await send({ body: LIST, headers: { "mcp-session-id": "made-up" } })).status, 404);
   assert.equal((await send({ method: "GET", headers: { "mcp-session-id": "made-up" } })).status, 404);
 });
@@ -198,7 +202,7 @@ test("revoking a token ends its sessions and streams", async () => {
   assert.equal((await send({ body: LIST, headers: session })).status, 200);
   await fixture.run("token", "revoke", "brief-token");
   assert.equal((await send({ body: LIST, headers: session })).status, 401);
-  assert.equal((await stream).status, 200, "the open stream has ended");
+  assert.equal((await stream).status, 200, "the stream was not opened before its session ended");
 });
 
 test("reports a port in use and an invalid port", async () => {

@@ -80,7 +80,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
       assert.deepEqual(
         told.filter((uri) => !uris.includes(uri)),
         [],
-        "only subscribed resources are reported",
+        "a resource without a subscription was reported",
       );
       await client.client.callTool({ name: "KillShell", arguments: { shell_id: busy } });
       await client.close();
@@ -101,7 +101,7 @@ test("reads both ends of a long log, and slices without gaps", async () => {
   let seen = "";
   for (let offset = 0; offset < whole.length; ) {
     const slice = await read(client, `${uri}?offset=${offset}&limit=${10 << 20}`);
-    assert.ok(slice.text.length <= 64 << 10, "the size of a slice is bounded");
+    assert.ok(slice.text.length <= 64 << 10, "the slice is too large");
     seen += slice.text;
     offset = Number(slice.meta["sallyport/nextOffset"]);
   }

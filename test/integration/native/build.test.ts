@@ -56,7 +56,7 @@ test("installs the prebuilt keeper of the same sources without a compiler", (t) 
   const none = { CC: "/no/such/compiler" };
   const built = join(folder, "native", "build");
   rmSync(built, { recursive: true, force: true });
-  assert.equal(install(["--prebuilt"], none).status, 1, "a package without a prebuilt keeper cannot be built");
+  assert.equal(install(["--prebuilt"], none).status, 1, "a package was built without a prebuilt keeper");
   assert.equal(install(["--prebuilt"]).status, 0);
   const { status, stdout } = install([], none);
   assert.deepEqual([status, stdout, existsSync(join(built, "keeper"))], [0, "", true]);

@@ -115,7 +115,11 @@ async function heedsItsRequest(waiting: Waiting): Promise<void> {
   rmdirSync(inner);
   symlinkSync("/", inner);
   const { record } = await waiting.run("pwd", { cwd: inner, root: waiting.cell.workspace });
-  assert.deepEqual([record.reason, record.step], ["failed", "scope"], "the working directory was replaced by a link");
+  assert.deepEqual(
+    [record.reason, record.step],
+    ["failed", "scope"],
+    "the command started in a folder that was replaced by a link",
+  );
 }
 
 async function meetsWhatChanged(waiting: Waiting): Promise<void> {
@@ -137,7 +141,7 @@ async function outlivesWhatCannotBegin(waiting: Waiting): Promise<void> {
     await waiting.prepare();
     for (let i = 0; i < 3; i++) {
       const { record } = await waiting.run("true", { logFile: workspace });
-      assert.deepEqual([record.reason, record.step], ["failed", "log"], "a folder cannot be a log file");
+      assert.deepEqual([record.reason, record.step], ["failed", "log"], "a folder was accepted as a log file");
     }
     const { stdout } = await waiting.run("echo once >> times; cat times; rm times");
     assert.equal(stdout, "once\n");
@@ -150,7 +154,7 @@ async function canBeKilled(waiting: Waiting): Promise<void> {
   assert.equal((await waiting.run("echo fine")).stdout, "fine\n");
   const ready = await waiting.prepare();
   const free = await waiting.run("grep ^NoNewPrivs /proc/self/status", {}, null);
-  assert.equal(free.stdout, "NoNewPrivs:\t0\n", "a command without a sandbox does not use the preforked child");
+  assert.equal(free.stdout, "NoNewPrivs:\t0\n", "a command without a sandbox used the preforked child");
   await until("no preforked child is running", () => [...killed, ...ready].every((pid) => !isRunning(pid)));
 }
 

@@ -80,7 +80,7 @@ for (const uid of IDENTITIES) {
       ["utimes", outside],
     ]) {
       const { stdout } = await cell.run([attempt, ...what], null);
-      assert.equal(stdout, "done\n", `without a sandbox: ${what.join(" ")}`);
+      assert.equal(stdout, "done\n", `${what.join(" ")} failed without a sandbox`);
     }
     rmSync(join(cell.workspace, "link"));
   });
@@ -196,25 +196,33 @@ for (const uid of IDENTITIES) {
   test(`the next command of user ${uid} sees paths that were replaced in between`, { skip }, async () => {
     const path = join(cell.workspace, "path");
     const sandbox = cell.sandbox({ readOnly: [path] });
-    assert.equal(await tried(["write", path], sandbox), "done", "a path that does not exist can be created");
-    assert.equal(await tried(["write", path], sandbox), "EROFS", "an existing path is read-only");
+    assert.equal(await tried(["write", path], sandbox), "done", "a path that did not exist could not be created");
+    assert.equal(await tried(["write", path], sandbox), "EROFS", "an existing path was not read-only");
     // Editors save a file by renaming a new one over it, which removes the mount in every other namespace.
     put(cell, `${path}.new`, "new");
     renameSync(`${path}.new`, path);
-    assert.equal(await tried(["write", path], sandbox), "EROFS", "replaced");
+    assert.equal(await tried(["write", path], sandbox), "EROFS", "a replaced path was not read-only");
     rmSync(path);
     put(cell, path, "again");
-    assert.equal(await tried(["write", path], sandbox), "EROFS", "created again");
+    assert.equal(await tried(["write", path], sandbox), "EROFS", "a path that was created again was not read-only");
     const other = join(cell.folder, "other");
     const wide = cell.sandbox({ writable: [cell.workspace, other] });
     cell.own(other);
     assert.equal(await tried(["write", join(other, "x")], wide), "done");
     rmSync(other, { recursive: true });
     cell.own(other);
-    assert.equal(await tried(["write", join(other, "x")], wide), "done", "another folder of the same name");
+    assert.equal(
+      await tried(["write", join(other, "x")], wide),
+      "done",
+      "a new folder of the same name was not writable",
+    );
     rmSync(other, { recursive: true });
     symlinkSync(cell.secret, other);
-    assert.match(await tried(["write", join(other, "x")], wide), /^(EACCES|EROFS|ENOENT)$/, "replaced by a link");
+    assert.match(
+      await tried(["write", join(other, "x")], wide),
+      /^(EACCES|EROFS|ENOENT)$/,
+      "a folder that was replaced by a link was writable",
+    );
     assert.ok(!existsSync(join(cell.secret, "x")));
     rmSync(other);
   });
@@ -232,7 +240,11 @@ for (const uid of IDENTITIES) {
     );
     const hidden = cell.sandbox({ masked: [docker, join(cell.folder, "not-there")] });
     assert.match(await tried(["connect-unix", docker], hidden), /^(EACCES|ECONNREFUSED)$/);
-    assert.equal(await tried(["connect-unix", docker]), "done", "other sockets can be reached");
+    assert.equal(
+      await tried(["connect-unix", docker]),
+      "done",
+      "a socket that is neither denied nor masked was not reachable",
+    );
     server.close();
   });
 

@@ -46,8 +46,8 @@ for (const uid of IDENTITIES) {
     assert.ok(Number(lines[0]) <= 4, `${lines[0]} processes`);
     assert.match(lines[1] ?? "", /^fd full null ptmx pts random shm stderr stdin stdout tty urandom zero /);
     assert.ok(!stdout.includes("on-the-host") && !stdout.includes("state"));
-    assert.deepEqual(lines.slice(-3), ["2", String(uid), ""], "the command is the second process");
-    assert.ok(existsSync(join(cell.temporary, "mine")), "the command's /tmp is its temporary directory");
+    assert.deepEqual(lines.slice(-3), ["2", String(uid), ""], "the command is not the second process");
+    assert.ok(existsSync(join(cell.temporary, "mine")), "the command's /tmp is not its temporary directory");
   });
 
   test(`an isolated command of user ${uid} has its own namespaces`, { skip }, async () => {
@@ -122,7 +122,7 @@ for (const uid of IDENTITIES) {
       "(sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done' &) ; sleep 0.5; exit 0",
       isolated,
     );
-    assert.ok(orphan.record.userUs > 1000, "the usage includes an orphan that ended before the command");
+    assert.ok(orphan.record.userUs > 1000, "the usage does not include an orphan that ended before the command");
   });
 
   test(`leftovers of an isolated background command of user ${uid} continue until they end`, { skip }, async () => {

@@ -92,7 +92,7 @@ for (const uid of IDENTITIES) {
     assert.equal(await tried("socket", AF.inet, SOCK.dgram), "EPERM");
     assert.equal(await tried("socket", AF.inet6, SOCK.raw), "EPERM");
     assert.equal(await tried("socket", AF.unix, SOCK.stream), "EPERM");
-    assert.equal(await tried("socket", AF.netlink, SOCK.raw), "done", "name resolution reads the routes");
+    assert.equal(await tried("socket", AF.netlink, SOCK.raw), "done", "name resolution could not read the routes");
     assert.equal(await tried("stray-pair", join(cell.folder, "service")), "EPERM");
   });
 

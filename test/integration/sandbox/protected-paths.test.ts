@@ -41,7 +41,7 @@ test("protects hooks and configuration of the repository, of editors and of agen
   ]) {
     assert.ok(readOnly.includes(join(place, name)), name);
   }
-  assert.ok(!readOnly.includes(join(place, ".git")), "commits must stay possible");
+  assert.ok(!readOnly.includes(join(place, ".git")), "a read-only .git prevents commits");
   assert.deepEqual(writable, []);
 });
 
@@ -59,19 +59,22 @@ test("a linked worktree can write the files of a commit only if its repository n
   const tree = join(folder, "tree");
   git(place, "worktree", "add", tree);
   const { readOnly, writable } = protectedPaths(tree);
-  assert.ok(readOnly.includes(join(tree, ".git")), "the file that names the repository");
+  assert.ok(readOnly.includes(join(tree, ".git")), "the file that names the repository is writable");
   assert.deepEqual(
     writable.toSorted(),
     ["worktrees/tree", "objects", "refs", "logs"].map((name) => join(place, ".git", name)).toSorted(),
   );
   for (const name of ["commondir", "gitdir"]) {
     const path = join(place, ".git/worktrees/tree", name);
-    assert.ok(readOnly.includes(path), `${path} determines where git finds hooks and configuration`);
+    assert.ok(
+      readOnly.includes(path),
+      `${path}, which determines where git finds hooks and configuration, is writable`,
+    );
   }
   const forged = join(folder, "forged");
   mkdirSync(forged);
   writeFileSync(join(forged, ".git"), `gitdir: ${join(place, ".git/worktrees/tree")}\n`);
-  assert.deepEqual(protectedPaths(forged).writable, [], "the repository names another worktree");
+  assert.deepEqual(protectedPaths(forged).writable, [], "a worktree that its repository does not name was accepted");
   writeFileSync(join(forged, ".git"), `gitdir: ${join(place, ".git")}\n`);
   assert.deepEqual(protectedPaths(forged).writable, []);
 });

@@ -112,15 +112,15 @@ test("removes a folder without a row once it is old and its command has ended", 
   const long = new Date(Date.now() - 3 * HOUR);
   for (const id of [finished, unfinished, live, "not-an-id"]) utimesSync(join(sessions, id), long, long);
   await gateway.clean(NONE);
-  assert.equal(existsSync(join(sessions, finished)), false, "an old stray folder is removed");
-  assert.equal(existsSync(join(sessions, unfinished)), false, "the remains of an interrupted removal are removed");
-  assert.equal(existsSync(join(sessions, live)), true, "a folder that a keeper may still use is kept");
+  assert.equal(existsSync(join(sessions, finished)), false, "an old stray folder was kept");
+  assert.equal(existsSync(join(sessions, unfinished)), false, "the remains of an interrupted removal were kept");
+  assert.equal(existsSync(join(sessions, live)), true, "a folder that a keeper may still use was removed");
   assert.equal(
     existsSync(join(sessions, recent)),
     true,
-    "a new folder, which may belong to a command that is being launched, is kept",
+    "a new folder, which may belong to a command that is being launched, was removed",
   );
-  assert.equal(existsSync(join(sessions, "not-an-id")), true, "other folders are kept");
+  assert.equal(existsSync(join(sessions, "not-an-id")), true, "another folder was removed");
   assert.equal(existsSync(join(sessions, record)), true);
 });
 

@@ -35,7 +35,7 @@ test("three processes that drain the queue never hold the same item", async () =
   );
   assert.ok(
     taken.every((line) => line.endsWith(" 1")),
-    "no item was claimed twice",
+    "an item was claimed twice",
   );
   assert.equal(queue.count("done"), 200);
 });

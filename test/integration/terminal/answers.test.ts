@@ -17,7 +17,7 @@ writeFileSync(
 async function ask(question: string, size = { columns: 80, rows: 24 }): Promise<string> {
   const request = { command: "bash", args: [ASK, question], pty: true, size, timeoutMs: 60_000 };
   const { output, status } = await gateway.run(request);
-  assert.equal(status, "completed", "no reply");
+  assert.equal(status, "completed", "the program received no reply");
   return Buffer.from(/<([0-9a-f]*)>/.exec(output)?.[1] ?? "", "hex").toString("latin1");
 }
 

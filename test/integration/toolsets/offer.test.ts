@@ -106,7 +106,7 @@ test("a disabled toolset has no tools, and exec is disabled by default", async (
 test("configured permissions take precedence over a toolset's", async () => {
   const open = await fixture.open({
     policy: { toolsets: { exec: true }, permissions: { run: "autonomous", kill: "deny" } },
-    approve: async () => assert.fail("no approval is requested"),
+    approve: async () => assert.fail("an approval was requested"),
   });
   const [execute] = tools(open, "exec");
   assert.equal((await execute?.call({ command: "echo free" }))?.structured.output, "free\n");

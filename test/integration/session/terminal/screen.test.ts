@@ -38,7 +38,7 @@ test("shows the current screen of a running session", async () => {
   await session.resize({ columns: 30, rows: 5 });
   await until("the screen has its new size", async () => (await session.screen()).columns === 30);
   await session.kill();
-  assert.equal((await session.screen()).lines[0], "hello Ada", "the screen is kept after the session has ended");
+  assert.equal((await session.screen()).lines[0], "hello Ada", "the screen was not kept after the session had ended");
 });
 
 test("shows the screen of vim, including through another gateway", {

@@ -118,5 +118,5 @@ test("every known trick is found or marked as unknown", async () => assert.equal
 test("most simple texts can be analyzed, so that the comparison is meaningful", () => {
   const texts = Array.from({ length: 2000 }, (_, seed) => shellText(random(seed), "simple"));
   const known = texts.filter((text) => analyze(text).analyzable).length;
-  assert.ok(known >= texts.length * 0.6, `${known} of ${texts.length} simple texts can be analyzed`);
+  assert.ok(known >= texts.length * 0.6, `only ${known} of ${texts.length} simple texts can be analyzed`);
 });
