@@ -1,6 +1,6 @@
 /**
  * Bundles the hundreds of source files of the command line, and the packages that every command needs, into a few
- * files. Without the bundle, a cold start spends most of its time finding and reading files. The library is not bundled.
+ * files. Without a bundle, a cold start spends most of its time finding and reading files. The library is not bundled.
  *
  *   node scripts/bundle.ts [OUTPUT FOLDER]     default: dist/cli
  */

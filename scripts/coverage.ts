@@ -18,7 +18,7 @@ interface Range {
 const ROOT = join(import.meta.dirname, "..");
 const SOURCE = pathToFileURL(join(ROOT, "src")).href;
 
-/** Returns for each file which characters ran in any process. Node replaces types with blanks, so offsets stay valid. */
+/** Returns for each file which characters ran in any process. Node replaces types with blanks, which keeps offsets. */
 function ranIn(folder: string): Map<string, Uint8Array> {
   const ran = new Map<string, Uint8Array>();
   for (const name of readdirSync(folder)) {

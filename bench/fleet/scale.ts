@@ -194,7 +194,7 @@ try {
   await sleep(SECONDS * 1000);
   report(`${WORKERS} workers idle`, idle, await read(), [], 0);
   await atRate("a million sessions a day", A_MILLION_A_DAY);
-  await atRate("ten million a day", 10 * A_MILLION_A_DAY);
+  await atRate("ten million sessions a day", 10 * A_MILLION_A_DAY);
   await flood(64);
 } finally {
   for (const child of children) child.kill("SIGKILL");

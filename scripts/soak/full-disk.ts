@@ -44,7 +44,7 @@ async function onSmallDisk(state: string, random: Random, rounds: number): Promi
       try {
         const { id, status, exitCode, error } = await gateway.run({ command });
         if (error === null && (status !== "completed" || exitCode !== 5)) {
-          findings.push(`with ${full ? "a full" : "an empty"} disk ${id} was ${status} (${exitCode})`);
+          findings.push(`with ${full ? "a full disk" : "free space on the disk"}, ${id} was ${status} (${exitCode})`);
         }
         if (error !== null && !full) findings.push(`with free space on the disk: ${error.message}`);
       } catch (error) {
@@ -54,7 +54,7 @@ async function onSmallDisk(state: string, random: Random, rounds: number): Promi
       await gateway.clean({ maxCount: 5 });
     }
     const { broken } = gateway.audit.verify();
-    if (broken) findings.push(`on a small disk the audit chain is broken at entry ${broken.seq}: ${broken.why}`);
+    if (broken) findings.push(`on a small disk, the audit chain is broken at entry ${broken.seq}: ${broken.why}`);
   } finally {
     await gateway.close();
   }

@@ -65,7 +65,7 @@ function countDescriptors(): number | null {
   }
 }
 
-/** Notes a failure. A failure without an error type and a next step is a finding. */
+/** Notes a failure. A failure that lacks an error type or a next step is a finding. */
 function noteFailure(job: string, token: string, error: unknown): void {
   if (error instanceof SallyportError && error.recovery.length > 0) {
     journal.note({ what: "refused", token, type: error.type });

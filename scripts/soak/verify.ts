@@ -20,7 +20,7 @@ export interface Verification {
   findings: string[];
 }
 
-/** The time limit for each check. It is generous, because it only affects how long a failing run takes. */
+/** The time limit for each wait. It is generous, because it only affects how long a failing run takes. */
 const TIMEOUT_MS = 60_000;
 const RETRY_MS = 2000;
 
@@ -80,7 +80,7 @@ async function endAll(gateway: Gateway, findings: string[]): Promise<void> {
   for (const { id } of gateway.list({ live: true, limit: 100_000 })) {
     const session = gateway.session(id);
     let why = "";
-    // The session may have ended by itself, or no keeper has taken it up yet; the error then says to try again.
+    // Killing fails if the session has already ended, or if it has no keeper yet; the error then says to try again.
     const ended = async () => {
       await session.kill({ signal: "SIGKILL" }).catch((error: Error) => {
         why = error.message;
@@ -178,7 +178,8 @@ function flat(samples: Of<"sample">[]): string[] {
       part.map(of).sort((a, b) => a - b)[Math.floor(part.length / 2)] ?? 0;
     const [early, late] = [each.slice(third, 2 * third), each.slice(2 * third)];
     const [before, after] = [early, late].map((part) => middle(part, ({ rss }) => rss)) as [number, number];
-    if (after > before * 1.25 + 32 * 2 ** 20) findings.push(`gateway ${pid} grew from ${before} to ${after} bytes`);
+    if (after > before * 1.25 + 32 * 2 ** 20)
+      findings.push(`gateway ${pid} grew from ${before} to ${after} bytes of memory`);
     const [fewer, more] = [early, late].map((part) => middle(part, (sample) => sample.descriptors)) as [number, number];
     if (more > fewer + 40) findings.push(`gateway ${pid} grew from ${fewer} to ${more} open descriptors`);
   }

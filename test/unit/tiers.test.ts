@@ -24,5 +24,5 @@ test("unit tests open no gateway and start no server", () => {
   const heavy =
     /from "[./]+\/fixtures\/(gateway|sandbox-fixture|executor|fleet|nats|other-gateway|postgres|sallyport|service)\.ts"/;
   const found = FILES.filter((name) => name.startsWith("unit/") && heavy.test(readFileSync(join(TESTS, name), "utf8")));
-  assert.deepEqual(found, [], "move it to test/integration/ or test/system/");
+  assert.deepEqual(found, [], "move these files to test/integration/ or test/system/");
 });

@@ -16,7 +16,7 @@ const ways: [name: string, script: string][] = [
     "hard-link an outside file into the workspace and write to it",
     `${tool("link", "$OUT/victim", "mine")} && echo x >> mine`,
   ],
-  ["hard-link a file of the workspace to the outside", `echo x > mine && ${tool("link", "mine", "$OUT/new")}`],
+  ["create a hard link outside to a file of the workspace", `echo x > mine && ${tool("link", "mine", "$OUT/new")}`],
   ["move an outside file into the workspace", tool("rename", "$OUT/victim", "mine")],
   ["move a file out of the workspace", `echo x > mine && ${tool("rename", "mine", "$OUT/new")}`],
   ["move a folder out of the workspace", `mkdir mine && ${tool("rename", "mine", "$OUT/new")}`],

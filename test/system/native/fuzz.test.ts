@@ -29,7 +29,7 @@ test(`parses mutated requests for ${SECONDS} s without an error`, (t) => {
   rmSync(folder, { recursive: true });
   assert.equal(status, 0, `seed ${seed}: ${stderr}`);
   const [parsed = 0, refused = 0] = stdout.split(" ").map(Number);
-  t.diagnostic(`seed ${seed}: ${parsed} requests understood, ${refused} refused`);
+  t.diagnostic(`seed ${seed}: ${parsed} requests parsed, ${refused} rejected`);
   assert.ok(parsed > 1000 && refused > 1000, "both valid and invalid requests must occur");
 });
 

@@ -18,7 +18,7 @@ function build(program: string): void {
   const sources = readdirSync(NATIVE, { recursive: true, encoding: "utf8" })
     .filter((path) => PARSER.includes(basename(path)))
     .map((path) => join(NATIVE, path));
-  assert.equal(sources.length, PARSER.length, "the parser's files have other names");
+  assert.equal(sources.length, PARSER.length, "PARSER lists a file that does not exist, or exists twice");
   const include = [NATIVE, ...new Set(sources.map(dirname))].map((folder) => `-I${folder}`);
   const sanitizers = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
   execFileSync("cc", [
@@ -32,7 +32,7 @@ function build(program: string): void {
   ]);
 }
 
-test("keeps its bounds on hostile terminal output, however it is split into reads", (t) => {
+test("the terminal parser stays within its bounds on hostile output, however the output is split into reads", (t) => {
   const folder = mkdtempSync(join(tmpdir(), "sallyport-fuzz-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const program = join(folder, "fuzz-terminal");

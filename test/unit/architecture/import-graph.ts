@@ -3,7 +3,7 @@ import { dirname, join, relative } from "node:path";
 
 export const ROOT = join(import.meta.dirname, "../../..");
 
-/** Matches static imports and re-exports (also of types), imports for side effects, and `import()` of a literal path. */
+/** Matches static imports and re-exports (types too), imports for side effects, and `import()` of a literal path. */
 const IMPORT =
   /(?:^|\n)\s*(?:import|export)\s[^;"']*?\bfrom\s+["'](\.[^"']+)["']|\bimport\(\s*["'](\.[^"']+)["']\s*\)|(?:^|\n)import\s+["'](\.[^"']+)["']/g;
 

@@ -10,7 +10,7 @@ test("parses /proc/<pid>/stat with any process name, and ignores zombies", () =>
   assert.equal(parseStat(`42 (sh) ${after.replace("34816 43", "0 -1")}`)?.foreground, 0);
   assert.equal(parseStat(`42 (sh) Z${after.slice(1)}`), null);
   const threads = after.replace(" 0 1 0 98765", " 0 3 0 98765");
-  assert.deepEqual(parseStat(`42 (sh) Z${threads.slice(1)}`), wanted, "its first thread has exited, others run");
+  assert.deepEqual(parseStat(`42 (sh) Z${threads.slice(1)}`), wanted, "a process runs until its last thread exits");
 });
 
 test("parses the output of `ps` on macOS", () => {

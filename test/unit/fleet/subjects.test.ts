@@ -20,7 +20,7 @@ test("accepts only names that are a single subject token", () => {
   assert.equal(sanitizeName(""), "unnamed");
 });
 
-test("parses the place and the agent of a job subject", () => {
+test("parses the place (any worker, a host or a label) and the agent of a job subject", () => {
   const subjects = subjectsOf("main");
   for (const place of ["any", { host: "h1" }, { label: ["gpu", "yes"] }] as const) {
     const subject = subjects.work(place as never, "team/a");

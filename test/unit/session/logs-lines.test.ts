@@ -11,7 +11,7 @@ const TEXTS = {
   "an empty log": "",
   "one line": "a\n",
   "a text without a final line feed": "a\nb\nc",
-  "only line feeds": "\n\n\n\n",
+  "a text of only line feeds": "\n\n\n\n",
   "CRLF lines": "a\r\nb\r\nc\r\n",
   "a text with empty lines at the end": "a\nb\n\n\n",
   "lines longer than the search step": `${"x".repeat(70_000)}\n${"é".repeat(70_000)}\nend`,

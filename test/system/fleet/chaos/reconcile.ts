@@ -1,4 +1,4 @@
-/** Compares the reported outcome of each command with what actually ran. */
+/** Compares the reported outcome of each command with the traces of the commands that actually ran. */
 import { jetstreamManager } from "@nats-io/jetstream";
 import { Kvm } from "@nats-io/kv";
 import { connect } from "@nats-io/transport-node";
@@ -35,7 +35,7 @@ export interface Account {
   outputsLost: number;
   exitsInStream: number;
   callbacks: number;
-  /** Violations of the guarantees. The test passes only when it is empty. */
+  /** Violations of the guarantees. The test passes only when the list is empty. */
   wrong: string[];
 }
 
@@ -156,9 +156,9 @@ function checkRow({ id, status, exitCode }: Row, { token }: Sent, times: number,
   if (times > 1) say(`ran ${times} times, reported ${status}`);
   if (status === "completed" && times !== 1) say(`reported completed, ran ${times} times`);
   if (status === "completed" && exitCode !== 0) say(`exit code ${exitCode}`);
-  if (status === "running") say("has no end");
-  // A "lost" command may have run. A "failed" one must not have.
-  if (status === "failed" && times !== 0) say("reported failed, but it ran");
+  if (status === "running") say("has not ended");
+  // A lost command may have run. A failed command must not have run.
+  if (status === "failed" && times !== 0) say("reported failed, but ran");
   if (!["completed", "lost", "failed", "running"].includes(status)) say(`reported ${status}`);
 }
 
