@@ -58,7 +58,7 @@ for (const way of WAYS) {
       await close();
     });
 
-    test(`canceling a call stops the command and all its processes (${way}, ${era})`, async () => {
+    test(`cancelling a call stops the command and all its processes (${way}, ${era})`, async () => {
       const { client, close } = await connect(way, era);
       const { command, pids } = lasting();
       const cancel = new AbortController();

@@ -201,7 +201,7 @@ test("reports progress while a command runs", async () => {
   assert.equal(told.length, count);
 });
 
-test("canceling a call kills the command and its child processes, in every toolset", async () => {
+test("cancelling a call kills the command and its child processes, in every toolset", async () => {
   for (const [name, args] of RUNNERS) {
     const controller = new AbortController();
     const running = call(name, args("sleep 60 & (setsid sleep 60 &) ; sleep 60"), { signal: controller.signal });
@@ -221,7 +221,7 @@ test("a call that is already cancelled runs nothing", async () => {
   assert.equal(gateway.count(), sessions);
 });
 
-test("canceling during approval runs nothing", async () => {
+test("cancelling during approval runs nothing", async () => {
   const asked: string[] = [];
   const silent = await fixture.open({
     policy: POLICY,
