@@ -39,7 +39,7 @@ export class BenchService {
     this.#child = spawn(process.execPath, [this.#entry, ...args], { env, stdio: ["ignore", "pipe", "inherit"] });
     const lines = createInterface({ input: this.#child.stdout as NodeJS.ReadableStream });
     const [line] = await Promise.race([once(lines, "line"), once(this.#child, "exit")]);
-    if (typeof line !== "string") throw new Error(`the service did not start: ${line}`);
+    if (typeof line !== "string") throw new Error(`the service did not start: it exited with code ${line}`);
     const tookMs = performance.now() - begun;
     this.url = JSON.parse(line).url;
     return tookMs;
@@ -52,7 +52,7 @@ export class BenchService {
     await left;
   }
 
-  /** Returns the request headers of a new token. */
+  /** Creates a token and returns the request headers that contain it. */
   caller(name: string, role: TokenRole = "operator"): Record<string, string> {
     const database = openDatabase(join(this.state, "sallyport.db"));
     const { secret } = new Tokens(database).create({ name, role, agent: "", createdBy: "bench" });

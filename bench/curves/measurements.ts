@@ -24,7 +24,7 @@ export async function costAgainstHeap(quick: boolean): Promise<Chart> {
   await leave();
   return {
     file: "spawn-cost.svg",
-    title: "Time to start /bin/true, by size of the calling process",
+    title: "Time to run /bin/true, by size of the calling process",
     x: "MB of live Buffers",
     y: "ms, median",
     lines: [

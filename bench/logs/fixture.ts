@@ -4,7 +4,7 @@ import { join } from "node:path";
 const RECORD_BYTES = 4096;
 const RECORDS_PER_BLOCK = 508;
 
-/** Returns lines of 64 bytes that do not repeat within a megabyte. */
+/** Returns 1 MiB of lines of 64 bytes, all different. */
 function megabyte(): Buffer {
   const lines = Array.from(
     { length: 16_384 },

@@ -104,7 +104,10 @@ function versusCommander(ours: number, theirs: number | null): BenchResult {
   return { ...row, ours, peer, peerValue: null, ratio: null, target: ">= 3 x faster", pass: null };
 }
 
-/** Returns the row for readiness. The target is 250 ms or 2.5 times the start of an empty Node program if greater. */
+/**
+ * Returns the row for readiness. The target is 250 ms or 2.5 times the start time of an empty Node program, whichever
+ * is greater.
+ */
 function readiness(ours: number, bare: number): BenchResult {
   const row = {
     name: "MCP server ready: initialize answered, p50",

@@ -14,7 +14,7 @@ function nodeSpawn(): Promise<unknown> {
   return new Promise((resolve, reject) => spawn("/bin/true").on("close", resolve).on("error", reject));
 }
 
-/** Consecutive calls of one subject, so that writes deferred by one call delay the next call of the same subject. */
+/** The number of consecutive calls of one subject. Writes that one call defers then delay mostly the same subject. */
 const IN_A_ROW = 5;
 const BLOCKS = 8;
 

@@ -19,7 +19,7 @@ async function throughput(count: number, inFlight: number, one: () => Promise<un
   return (count * 1000) / (performance.now() - from);
 }
 
-/** Measures the time to run /bin/true. Our time includes the session row, the logs and the exit record. */
+/** Measures the time to run /bin/true. Our time includes writing the session row, logs and exit record. */
 export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]> {
   const { gateway, leave } = await benchGateway();
   const ours = () => gateway.run({ command: TRUE, args: [] });

@@ -14,7 +14,7 @@ interface Keyboard {
   stop(): Promise<void> | void;
 }
 
-/** Measures the time from sending a key until its echo arrives, both in this process. */
+/** Measures the time from sending a key to receiving its echo, both in this process. */
 export async function keyToEcho(gateway: Gateway, rounds: number): Promise<BenchResult[]> {
   const relay = await openRelay(ECHO);
   const raw = rawPty(ECHO);

@@ -4,7 +4,10 @@ import { keyToEcho } from "./echo.ts";
 import { flood } from "./flood.ts";
 import { liveScreen, rebuild } from "./screen.ts";
 
-/** Measures key echo, large output and screens of terminals against a pty in this process (`@lydell/node-pty`). */
+/**
+ * Measures terminals: key echo and large output, compared with a pty in this process (`@lydell/node-pty`), and reading
+ * the screen.
+ */
 export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]> {
   // An editor can run any command, so it requires approval.
   const { gateway, leave } = await benchGateway({ approve: async () => ({ decision: "once", who: "bench" }) });

@@ -10,7 +10,7 @@ import type { BenchResult } from "../result.ts";
 
 const ALONE = { peer: "", peerValue: null, unit: "ms" };
 
-/** Measures reading the screen of a program that redraws it continuously. */
+/** Measures the time to read the screen of a program that redraws it continuously. */
 export async function liveScreen(gateway: Gateway, rounds: number): Promise<BenchResult[]> {
   const programs: Record<string, { command: string; key: string }> = {
     vim: { command: "vim -u NONE -N -n -i NONE README.md", key: "\x06" },
@@ -36,7 +36,7 @@ export async function liveScreen(gateway: Gateway, rounds: number): Promise<Benc
   return results;
 }
 
-/** Measures drawing the screen from a log without a checkpoint, as after a restart. */
+/** Measures the time to draw the screen from a log, first without and then with a checkpoint. */
 export async function rebuild(rounds: number): Promise<BenchResult[]> {
   const folder = mkdtempSync(join(tmpdir(), "sallyport-bench-screen-"));
   try {

@@ -68,7 +68,8 @@ static void locate(struct cgroup_location *location, int version, const char *mo
 	location->version = version;
 }
 
-/* Reports whether the cgroup PATH has CONTROLLER. Some machines mount version 1, and version 2 without controllers. */
+/* Reports whether the cgroup PATH has CONTROLLER. Some machines mount version 1 together with a version 2 hierarchy
+ * that has no controllers. */
 static bool has_controller(const char *path, const char *controller)
 {
 	char text[512];
@@ -133,8 +134,8 @@ static struct wanted v2_controllers(const struct cgroup_host *host)
 }
 
 /* Reports whether controllers can be enabled for the children of a cgroup. Such a cgroup must not contain processes
- * itself, except for the root, which has no cgroup.type. The kernel checks this for some controllers only; for the
- * others no process could join the children. */
+ * itself, except for the root, which has no cgroup.type. The kernel checks this for some controllers only. The others
+ * could be enabled, but then no process could join the children. */
 static bool can_enable_controllers(int folder)
 {
 	char text[32];

@@ -20,7 +20,7 @@ export function isFdExhaustion(error: unknown): boolean {
   return CODES.has((error as NodeJS.ErrnoException).code ?? "");
 }
 
-/** Returns the content of a small file, or null if it cannot be read. Throws when descriptors are exhausted. */
+/** Returns the content of a small file, or null if it cannot be read. Throws if descriptors or memory ran out. */
 export function readIfExists(path: string, encoding: "utf8" | "latin1" = "utf8"): string | null {
   try {
     return readFileSync(path, encoding);

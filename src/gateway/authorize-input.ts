@@ -63,7 +63,7 @@ function placeOf({ confinement }: CurrentSettings, cwd: string | null): { cwd: s
   return { cwd: cwd ?? workspace, path: env.PATH ?? "", home: env.HOME ?? "/" };
 }
 
-/** Decides about a typed line. No variable is assumed to be known, since the shell may have set any of them. */
+/** Returns the verdict on a typed line. Only `HOME` is assumed to be known, since the shell may have set variables. */
 function decideInput(context: GatewayContext, session: Target, { text, cwd, knowable }: TypedCommand): Verdict {
   const now = currentSettings(context);
   const place = placeOf(now, cwd);

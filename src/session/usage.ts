@@ -3,10 +3,10 @@ import type { ProcessInfo } from "../core/gateway.ts";
 import type { ResourceUsage } from "../core/result.ts";
 import type { ExitRecord } from "../executor/execution.ts";
 
-/** Linux reports CPU time in ticks of 1/100 s (USER_HZ) on all platforms. */
+/** Linux reports CPU time in ticks of 1/100 s (USER_HZ) on all supported architectures. */
 const MS_PER_TICK = 10;
 const PAGE_BYTES = 4096;
-/** The maximum number of processes that are visited, because a tree may fork faster than it can be read. */
+/** The maximum number of processes to visit. Without it, a tree that forks faster than it is read would never end. */
 const MOST_PROCESSES = 10_000;
 
 function read(path: string): string | null {

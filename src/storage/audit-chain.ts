@@ -120,7 +120,8 @@ function* verifySteps(
 }
 
 /**
- * Reads rows in the order that `chainHash` encodes, with a placeholder for the previous hash first and the hash last.
+ * Returns a statement whose columns are in the order in which `chainHash` encodes them: first a placeholder for the
+ * previous hash, and last the entry's own hash, which is not encoded.
  */
 function batchReader(database: DatabaseSync, batch: number): StatementSync {
   const statement = database.prepare(

@@ -13,7 +13,7 @@ const FailureSchema = z.object({
   recovery: z.array(z.object({ action: z.string(), hint: z.string() })),
 });
 
-/** Returns the type of a result: the tool's own fields, or only an `error`. */
+/** Returns the type of a result: all of the tool's own fields and possibly an `error`, or an `error` without them. */
 export function resultType(result: z.ZodObject): z.ZodType {
   return z.union([result.extend({ error: FailureSchema.optional() }), z.looseObject({ error: FailureSchema })]);
 }
@@ -70,7 +70,7 @@ interface Issue {
   issues?: { message: string }[];
 }
 
-/** With more issues than this, the list of parameters is more helpful. */
+/** The maximum number of issues in a message. Beyond it, the list of parameters in the hint is more helpful. */
 const MAX_ISSUES = 3;
 const MAX_SHOWN = 100;
 

@@ -147,7 +147,10 @@ export class Connection {
   }
 }
 
-/** Connects and waits for the keeper's `hello`. Rejects with the system's error or `ETIMEDOUT`. */
+/**
+ * Connects and waits for the keeper's `hello`. Rejects with the system's error, `ETIMEDOUT` if the keeper does not
+ * respond, `ECONNRESET` if it closes the connection, or `EAGAIN` if it is overloaded.
+ */
 export function openConnection(path: string, timeoutMs = HELLO_TIMEOUT_MS): Promise<Connection> {
   const { address, close } = socketAddress(path);
   return new Promise<Connection>((resolve, reject) => {

@@ -43,7 +43,7 @@ function joinEnds(head: Buffer, tail: Buffer, length: number): LogText {
   };
 }
 
-/** A shared buffer that fits nearly every output and saves an allocation per run. */
+/** A shared buffer that is large enough for nearly every output, which saves an allocation per run. */
 const sharedBuffer = Buffer.allocUnsafeSlow(64 * 1024);
 
 /**

@@ -26,7 +26,7 @@ async function ready(role: Holder, options?: { from?: string }): Promise<EventCl
   return client;
 }
 
-test("streams changes of sessions and approvals, and resource usage", async () => {
+test("streams changes to sessions, resource usage and audit events", async () => {
   const client = await ready("viewer");
   const session = await service.gateway.start({ command: "sleep 60", name: "watched" });
   const statuses = () =>
@@ -90,7 +90,7 @@ test("an agent only receives its own events", async () => {
   await client.close();
 });
 
-test("shortens a long command in an event, and sends an approval request complete or not at all", async () => {
+test("shortens a long command in an event", async () => {
   const client = await ready("viewer");
   const long = `true ${"x".repeat(100_000)}`;
   await service.gateway.run({ command: long, name: "long" });
@@ -114,7 +114,7 @@ test("rejects event streams without a token, with a wrong token and from another
   }
 });
 
-test("cuts off a client that does not read, which misses nothing when it reconnects", async () => {
+test("disconnects a client that does not read; after it reconnects, the client has missed nothing", async () => {
   const before = await ready("viewer");
   const from = before.lastId;
   await before.close();
@@ -127,7 +127,7 @@ test("cuts off a client that does not read, which misses nothing when it reconne
   const [head] = (await once(socket, "data")) as [Buffer];
   assert.match(String(head), /^HTTP\/1.1 200 /);
   socket.removeAllListeners("data").pause();
-  // More than ten thousand changes a second, as if by another process.
+  // Make more than ten thousand changes per second directly in the database, as another process would.
   const large = await Promise.all(
     Array.from({ length: 50 }, () => service.gateway.run({ command: "true", env: envOf(90, 100) })),
   );
@@ -177,7 +177,7 @@ test("limits the streams of one caller to 100", async () => {
   for (const client of clients) await client.close();
 });
 
-test("a stream ends when its caller is signed out", async () => {
+test("rejects a new stream when the caller's token has been revoked", async () => {
   const { token, secret } = service.tokens.create({ name: "leaver", role: "viewer", agent: "", createdBy: "tester" });
   const headers = { authorization: `Bearer ${secret}` };
   const client = new EventClient(() => `${service.url}/v1/events`, headers);

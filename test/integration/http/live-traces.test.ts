@@ -58,7 +58,7 @@ after(async () => {
   await fixture.close();
 });
 
-test("exports a command as a span with its stages as children, under the session id", async () => {
+test("exports a command as a span with its stages as child spans, in a trace with the session's ID", async () => {
   const asked = { command: "echo $GREETING; exit 3", intent: "to be seen", env: { GREETING: "hidden-value" } };
   const { id } = await service.json<{ id: string }>("operator", "/v1/sessions", { body: asked });
   const own = () => taker.spans.filter(({ traceId }) => traceId === id.replaceAll("-", ""));
@@ -96,7 +96,7 @@ test("exports denied commands and commands of another gateway with the stages th
   await other.close();
 });
 
-test("an unavailable collector causes a bounded queue and one error report", async () => {
+test("the queue stays bounded and one error is reported while the collector is unavailable", async () => {
   const failing = await collector(503);
   const complaints: Error[] = [];
   const url = `${failing.url}/v1/traces`;

@@ -37,7 +37,7 @@ const listed = async (gateway: Gateway, query = {}) => (await gateway.sessions(q
 
 const NEVER = "ffffffff-ffff-7fff-bfff-ffffffffffff";
 
-/** Returns the highest session ID that can be created at this time. */
+/** Returns the highest session ID that can be created at the time `ms`. */
 function idAt(ms: number): string {
   const time = ms.toString(16).padStart(12, "0");
   return `${time.slice(0, 8)}-${time.slice(8)}${NEVER.slice(13)}`;
@@ -240,7 +240,11 @@ test("a malicious worker can neither hide nor take over sessions of others", { s
       ids(await listed(branch, { live: true })).includes(newest),
     );
     answer = { rows: [row({ id: own.id, name: "taken-over" })], more: false, total: 1 };
-    assert.deepEqual(ids(await listed(branch, { live: true })), [far.id, own.id], "own sessions come from own records");
+    assert.deepEqual(
+      ids(await listed(branch, { live: true })),
+      [far.id, own.id],
+      "a gateway's own sessions come from its own records",
+    );
     answer = { rows: [{ ...row({ name: "taken-over" }), attempt: 3 }], more: false, total: 1 };
     const [still] = await listed(branch, { others: true, live: true });
     assert.deepEqual([still?.name, still?.host], [far.name, shown?.host], "the host comes from the registry");
@@ -251,7 +255,7 @@ test("a malicious worker can neither hide nor take over sessions of others", { s
     assert.deepEqual(
       ids(await listed(branch, { live: true })),
       [newest, far.id, own.id],
-      "a page that is not full cannot have more rows",
+      "`more` is ignored if the page is not full",
     );
     answer = { rows: [row({ id: newest }), row({ id: newest })], more: true, total: 2 };
     const page = await branch.sessions({ live: true, limit: 2 });

@@ -35,7 +35,7 @@ test("narrows the widest flexible column first, down to a minimum", () => {
   assert.deepEqual(alignedTable(both, long, 20).split("\n")[1]?.split(/ +/).map(displayWidth), [10, 2, 10]);
 });
 
-test("formats rows for programs with tabs, without titles or cuts", () => {
+test("separates columns with tabs in output for programs, without titles and with complete values", () => {
   assert.equal(tabbedTable(columns, rows), "a\t12\techo one two three four\n漢字漢字\t7\tls\n");
 });
 
@@ -47,11 +47,11 @@ test("measures width in cells, not characters", () => {
   assert.equal(fit("abc", 0), "");
 });
 
-test("counts no character as narrower than a session's terminal draws it", async () => {
+test("never returns a smaller width for a character than a session's terminal draws", async () => {
   const characters: string[] = [];
   for (let code = 0xa0; code < 0x32000; code++) {
     const character = String.fromCodePoint(code);
-    // Zero-width marks may be newer than the terminal's tables; the others are invisible.
+    // Skip zero-width marks, which may be newer than the terminal's tables, and invisible characters.
     if (!/[\p{Mn}\p{Me}\p{C}\p{Zl}\p{Zp}]/u.test(character)) characters.push(character);
   }
   let wide = 0;
@@ -71,7 +71,7 @@ const SCREEN = { columns: 1000, rows: 250 };
 const CELLS_EACH = 4;
 const PER_SCREEN = (SCREEN.columns / CELLS_EACH) * SCREEN.rows;
 
-/** Returns the cells that each character takes on a session's terminal. */
+/** Returns the number of cells that each character takes on a session's terminal. */
 async function drawnWidths(characters: readonly string[]): Promise<number[]> {
   const perRow = SCREEN.columns / CELLS_EACH;
   const position = (index: number) => ({ row: Math.floor(index / perRow), column: (index % perRow) * CELLS_EACH });

@@ -1,8 +1,8 @@
 import type { Screen, ScreenRun, TerminalSize } from "../../../core/terminal.ts";
 
 /**
- * Returns the rows of a screen with their colors, for another terminal. Characters are taken from cells and all
- * sequences are generated here, so that no sequence of the program reaches that terminal. Rows are cut to `columns`.
+ * Returns the rows of a screen with their colors, for another terminal. Characters are taken from cells and all escape
+ * sequences are generated here, so that none from the program reaches that terminal. Rows are cut to `columns`.
  */
 export function ansiRows(screen: Screen, columns: number): string[] {
   if (!screen.attributes) return screen.lines;

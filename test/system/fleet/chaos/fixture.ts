@@ -1,4 +1,7 @@
-/** Three NATS servers, workers and gateways, each in its own process and with its own connection. */
+/**
+ * A cluster of three NATS servers, and workers and gateways that use it, each in its own process. Each worker and
+ * gateway has its own network connection to the servers.
+ */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,7 +25,7 @@ export interface FixtureOptions {
   slots: number;
   /** Connects members through network namespaces where available. */
   namespaces: boolean;
-  /** Sessions whose job was never published are abandoned after this time. */
+  /** Sessions that no worker claims within this time are abandoned. */
   claimWithinMs: number;
 }
 
