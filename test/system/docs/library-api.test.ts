@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { readApi } from "../../../scripts/api.ts";
 import { pages, ROOT } from "./pages.ts";
+import { typeCheck } from "./type-check.ts";
 
 const { exported, page } = readApi();
 const folder = mkdtempSync(join(tmpdir(), "sallyport-api-"));
@@ -96,22 +97,8 @@ process.exit(failed > 0 ? 1 : 0);
 `;
 
 test("the examples of all exports compile, run and print what they state", () => {
-  for (const { name, example } of exported.values())
-    writeFileSync(join(folder, `${name}.ts`), `${withAssertions(example)}\nexport {};\n`);
-  writeFileSync(join(folder, "globals.d.ts"), GLOBALS);
-  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-  const compilerOptions = {
-    noEmit: true,
-    noUnusedLocals: false,
-    typeRoots: [join(ROOT, "node_modules/@types")],
-    paths: { sallyport: [join(ROOT, "src/index.ts")] },
-  };
-  const config = { extends: join(ROOT, "tsconfig.json"), compilerOptions, include: ["*.ts"] };
-  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
-  const compiled = spawnSync(process.execPath, [join(ROOT, "node_modules/.bin/tsc"), "-p", folder], {
-    encoding: "utf8",
-  });
-  assert.equal(compiled.status, 0, compiled.stdout);
+  const named = [...exported.values()].map(({ name, example }) => [name, withAssertions(example)] as const);
+  typeCheck(folder, new Map(named), GLOBALS);
 
   mkdirSync(join(folder, "home"));
   writeFileSync(join(folder, "runner.mjs"), RUNNER);

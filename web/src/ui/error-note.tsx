@@ -1,4 +1,5 @@
 import { For, Show } from "solid-js";
+import type { Recovery } from "../../../src/core/error.ts";
 import { ApiError } from "../api/client.ts";
 import { Prose } from "./prose.tsx";
 
@@ -12,15 +13,7 @@ export function ErrorNote(props: { error: unknown; onClose?: () => void }) {
         <Prose text={message()} />
       </p>
       <Show when={recovery().length > 0}>
-        <ul>
-          <For each={recovery()}>
-            {({ hint }) => (
-              <li>
-                <Prose text={hint} />
-              </li>
-            )}
-          </For>
-        </ul>
+        <Hints recovery={recovery()} />
       </Show>
       <Show when={props.onClose}>
         {(close) => (
@@ -30,5 +23,20 @@ export function ErrorNote(props: { error: unknown; onClose?: () => void }) {
         )}
       </Show>
     </div>
+  );
+}
+
+/** The recovery hints of an error as a list. */
+export function Hints(props: { recovery: readonly Recovery[] }) {
+  return (
+    <ul>
+      <For each={props.recovery}>
+        {({ hint }) => (
+          <li>
+            <Prose text={hint} />
+          </li>
+        )}
+      </For>
+    </ul>
   );
 }

@@ -4,6 +4,7 @@ import { quoteArgv } from "../../../../src/shell/quote.ts";
 import { formatDuration } from "../../../../src/text/format.ts";
 import type { SessionDetails } from "../../api/shapes.ts";
 import { now } from "../../ui/clock.ts";
+import { Hints } from "../../ui/error-note.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { Prose } from "../../ui/prose.tsx";
 import { Shown } from "../../ui/shown.tsx";
@@ -86,15 +87,7 @@ export function SessionHead(props: { info: SessionDetails; processes: readonly P
             </p>
             <Show when={error().recovery.length > 0}>
               <p class="hint">Suggested to the agent:</p>
-              <ul>
-                <For each={error().recovery}>
-                  {({ hint }) => (
-                    <li>
-                      <Prose text={hint} />
-                    </li>
-                  )}
-                </For>
-              </ul>
+              <Hints recovery={error().recovery} />
             </Show>
           </div>
         )}
