@@ -5,7 +5,7 @@ import type { ExitOutcome, ExitRecord, ExitReport } from "../executor/execution.
 import type { SessionData } from "../executor/session-data.ts";
 import { newProtectedPathsWarning, unsupportedWarning } from "../sandbox/describe.ts";
 import { sandboxHints } from "../sandbox/hints.ts";
-import { newProtectedPaths } from "../sandbox/protected-paths.ts";
+import { newProtectedPaths } from "../sandbox/new-protected-paths.ts";
 import { decodeSnapshot } from "../sandbox/snapshot.ts";
 import type { SessionEnd, SessionRow } from "../storage/sessions.ts";
 import { limitExceeded, limitWarning, sessionLost } from "./errors.ts";
