@@ -4,11 +4,13 @@ import type { Field } from "../expand/field.ts";
 import type { Call } from "../walk/call.ts";
 import type { StreamContent } from "../walk/state.ts";
 
-function unknownOutput({ name }: Call): StreamContent {
+type Printed = Pick<Call, "name" | "argv">;
+
+function unknownOutput({ name }: Printed): StreamContent {
   return { kind: "unknown", why: `the output of \`${name}\`` };
 }
 
-export function echoOutput(call: Call): StreamContent {
+export function echoOutput(call: Printed): StreamContent {
   const words = call.argv.slice(1);
   let newline = "\n";
   let escapes = false;
@@ -23,7 +25,7 @@ export function echoOutput(call: Call): StreamContent {
   return decoded === null ? unknownOutput(call) : textContent(decoded + newline, words);
 }
 
-export function printfOutput(call: Call): StreamContent {
+export function printfOutput(call: Printed): StreamContent {
   const words = call.argv.slice(1).filter((word, index) => !(index === 0 && word.value === "--"));
   const [format, ...args] = words;
   if (format?.value == null || args.some((word) => word.value === null || word.glob)) return unknownOutput(call);

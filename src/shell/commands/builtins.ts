@@ -9,6 +9,7 @@ import { fieldValue } from "../walk/state.ts";
 import { setVariable } from "../walk/walk.ts";
 import { echoOutput, printfOutput } from "./builtin-output.ts";
 import { hasOption, readOptions } from "./options.ts";
+import { readInto } from "./read-into.ts";
 import { isHarmlessFlags, isHarmlessOption } from "./shells.ts";
 
 type Builtin = (call: Call, run: Runner) => void;
@@ -238,29 +239,6 @@ function unset(call: Call): void {
   }
 }
 
-/** Marks the variables that `read`, `mapfile`, `getopts` or `printf -v` set as unknown. */
-function readInto(call: Call): void {
-  const short = call.name === "printf" ? "v:" : call.name === "read" ? "ersa:d:i:n:N:p:t:u:" : "d:n:O:s:tu:C:c:p:fn";
-  const options = readOptions(call.argv, { short });
-  const named = options.list.filter(
-    (option) => ["v", "a", "p"].includes(option.name) && option.value && !(call.name === "read" && option.name === "p"),
-  );
-  const fields = [
-    ...named.flatMap((option) => (option.value ? [option.value] : [])),
-    ...(call.name === "printf" ? [] : options.operands),
-  ];
-  for (const { name, value } of options.list) {
-    if (name === "C" && call.name !== "read" && value)
-      markCommandUnknown(call, value.span, "this command runs the text for every line it reads");
-  }
-  for (const field of call.name === "getopts" ? fields.slice(1, 2) : fields) {
-    variableName(call.walk, field);
-    if (field.value) setVariable(call.walk, field.value.replace(/\[.*$/, ""), { kind: "unknown", exported: false });
-  }
-  if (fields.length === 0)
-    setVariable(call.walk, call.name === "read" ? "REPLY" : "MAPFILE", { kind: "unknown", exported: false });
-}
-
 /** Models `cd`, which changes the directory that relative paths start from. */
 function changeFolder(call: Call): void {
   const { operands } = readOptions(call.argv, { short: "LPe@" });
@@ -288,11 +266,19 @@ function destination(call: Call, operand: Field | undefined): string | null {
     const home = state.variables.get("HOME");
     return home ? (home.kind === "text" ? normalize(home.text, state.cwd) : null) : context.home;
   }
-  if (operand.value === "-") return state.previousCwd;
+  if (operand.value === "-") {
+    const previous = state.variables.get("OLDPWD");
+    return previous ? (previous.kind === "text" ? normalize(previous.text, state.cwd) : null) : state.previousCwd;
+  }
   if (operand.value === "") return state.cwd;
   if (operand.shape === null || operand.glob || (operand.uncertain && operand.value !== null)) return null;
   // With CDPATH, a relative path may refer to another directory.
-  if (state.variables.has("CDPATH") && !/^\.{0,2}\//.test(operand.shape)) return null;
+  const search = state.variables.get("CDPATH");
+  if (search && !/^(?:\/|\.{1,2}(?:\/|$))/.test(operand.shape)) {
+    markCommandUnknown(call, operand.span, "`CDPATH` is set, so the working directory is not known");
+    const [first] = search.kind === "text" ? search.text.split(":").filter((folder) => !/^\.?$/.test(folder)) : [];
+    return first === undefined ? null : normalize(`${first}/${operand.shape}`, state.cwd);
+  }
   const folder = normalize(operand.shape, state.cwd);
   return folder !== null && folder.length > 4096 ? null : folder;
 }
@@ -310,4 +296,7 @@ function changeCwd(call: Call, folder: string | null): void {
   }
   state.previousCwd = state.cwd;
   state.cwd = folder;
+  // The shell sets these variables, so values that the text assigned before no longer apply.
+  state.variables.delete("PWD");
+  state.variables.delete("OLDPWD");
 }

@@ -1,5 +1,7 @@
 /** Determines which arguments of a command are files that it deletes, overwrites or changes the permissions of. */
 import { type Field, literal, tail } from "../expand/field.ts";
+import { limits } from "../limits.ts";
+import { normalize } from "../path.ts";
 import { type Call, markCommandUnknown, recordTarget } from "../walk/call.ts";
 import { hasOption, type Options, optionValue, readOptions } from "./options.ts";
 
@@ -34,8 +36,11 @@ export const copies: Effect = (call, options) => {
   else if (options.operands.length > 1) {
     const last = options.operands.at(-1) as Field;
     recordTarget(call, "write", last, hasOption(options, ...RECURSIVE, "a", "archive"));
-    for (const source of options.operands.slice(0, -1)) into(call, source, last);
+    const exact =
+      hasOption(options, "T", "no-target-directory") || (/^g?ln$/.test(call.name) && hasOption(options, "n"));
+    for (const source of exact ? [] : options.operands.slice(0, -1)) into(call, source, last);
   }
+  rememberFiles(call, options, folder);
 };
 
 /** Records the file inside a destination folder: `cp passwd /etc` writes `/etc/passwd`. */
@@ -55,9 +60,36 @@ export const moves: Effect = (call, options) => {
 };
 
 export const links: Effect = (call, options) => {
-  if (options.operands.length === 1 && !optionValue(options, "t", "target-directory")) return;
-  copies(call, options);
+  if (options.operands.length === 1 && !optionValue(options, "t", "target-directory"))
+    rememberFiles(call, options, literal(".", "", call.fact.span));
+  else copies(call, options);
 };
+
+/** Remembers the links and copies that a command makes, so that later commands that use them are understood. */
+function rememberFiles(call: Call, options: Options, folder: Field | null): void {
+  const { cwd, name, walk } = call;
+  const sources = folder ? options.operands : options.operands.slice(0, -1);
+  const destination = (folder ?? options.operands.at(-1))?.shape;
+  const target = destination ? normalize(destination, cwd) : null;
+  if (target === null || call.origin.remote) return;
+  const symbolic = hasOption(options, "s", "symbolic", "symbolic-link") && name !== "install" && !name.endsWith("mv");
+  const linked = /^g?ln$/.test(name) || (/^g?cp$/.test(name) && (symbolic || hasOption(options, "l", "link")));
+  for (const source of sources) {
+    if (source.shape === null || walk.state.made.size > limits.listItems) continue;
+    const places = folder ? [] : [target];
+    const last = source.shape.replace(/\/+$/, "").replace(/^.*\//, "");
+    if (last !== "" && last !== "." && last !== ".." && !source.glob)
+      places.push(`${target === "/" ? "" : target}/${last}`);
+    for (const place of places) {
+      // A symbolic link is relative to the folder that contains it.
+      const base =
+        symbolic && !hasOption(options, "r", "relative") ? place.slice(0, place.lastIndexOf("/")) || "/" : cwd;
+      const shape = source.glob ? source.shape.replace(/\/[^/]*[*?[].*$/, "") || "/" : source.shape;
+      const original = shape.startsWith("/") ? shape : base === null ? null : `${base}/${shape}`;
+      if (original !== null && normalize(original, "/") !== place) walk.state.made.set(place, { original, linked });
+    }
+  }
+}
 
 export function patches(call: Call, options: Options): void {
   if (hasOption(options, "dry-run")) return;

@@ -97,8 +97,15 @@ export function shell(call: Call, run: Runner): void {
   if (long?.value) run.text(call, long.value);
   if (hasOption(options, "c") && !long) {
     // `bash -c -- 'text'` and `bash -c -e 'text'` both run the first operand.
-    if (first) run.text(call, first, { positional: args.slice(1), zero: args[0] ?? null });
+    const inner = { positional: args.slice(1), zero: args[0] ?? null };
+    if (first) run.text(call, first, inner);
     else markCommandUnknown(call, call.fact.span, "there is no code after `-c`");
+    // The outer shell expands `$0` in `sh -c "rm $0" x`, although it was likely meant for the inner shell.
+    const quoted = /^"([^"`]*\$[\d@*][^"`]*)"$/.exec(first?.source ?? "");
+    if (first && quoted?.[1] && first.value === null) {
+      const uncertain = { span: first.span, why: "the shell that expands the parameter is not certain" };
+      run.text(call, { ...first, value: quoted[1].replace(/\\([$"\\])/g, "$1"), uncertain }, inner);
+    }
     call.fact.wrapper = BASH_LIKE.has(call.name) && first?.value != null;
     return;
   }

@@ -119,10 +119,11 @@ export function find(call: Call, run: Runner): void {
     starts.push(field);
   }
   if (starts.length === 0) starts.push(literal(".", "", call.fact.span));
+  const follows = call.argv.slice(1, at).some((field) => /^-[HL]$/.test(field.value ?? ""));
   const chosen = call.argv
     .slice(at)
     .some((field) => /^-i?(?:name|path|regex|wholename|newer|mtime|mmin|empty|size)/.test(field.value ?? ""));
-  const reached = starts.map((start) => (chosen ? belowStart(start) : start));
+  const reached = starts.map((start) => (chosen ? belowStart(start) : follows ? inside(start) : start));
   for (let i = at; i < call.argv.length; i++) {
     const word = call.argv[i] as Field;
     if (word.value === null) {
@@ -158,6 +159,13 @@ export function find(call: Call, run: Runner): void {
     .map((start) => (start.value === null ? "" : `${start.value.replace(/\/$/, "")}/*`))
     .filter(Boolean);
   call.output = { kind: "text", text: `${below.join("\n")}\n`, field: null, uncertain };
+}
+
+/** Returns the starting point with a final slash, because `find -L` searches the folder that a link points to. */
+function inside(start: Field): Field {
+  if (start.value === null) return start;
+  const value = `${start.value.replace(/\/$/, "")}/`;
+  return { ...start, value, prefix: value, shape: value };
 }
 
 /**

@@ -14,7 +14,7 @@ import { balanced, expandBraces } from "./brace.ts";
 import { type Field, literal, unknownField } from "./field.ts";
 import { type Piece, parameter } from "./parameter.ts";
 import type { Expander } from "./substitution.ts";
-import { addNested, evidentOutput } from "./substitution.ts";
+import { addNested, evidentOutput, likelyOutput } from "./substitution.ts";
 
 /**
  * `word` is an argument, which is split and brace-expanded. `value` is an assignment or a redirection target, which is
@@ -42,6 +42,10 @@ export function expand(at: Expander, node: WordNode, mode: Mode): Field[] {
   const draft = new Draft(node.text, span);
   for (const [index, part] of parts.entries()) addPart(at, draft, part, false, mode, index === 0);
   return draft.done();
+}
+
+function expandWord(at: Expander, node: WordNode): Field[] {
+  return expand(at, node, "word");
 }
 
 /** Expands a word to exactly one field, for contexts in which the shell does not split. */
@@ -120,7 +124,13 @@ function addPart(at: Expander, draft: Draft, part: WordPart, quoted: boolean, mo
       else addNested(at, part.script, span);
       const output = evidentOutput(at.walk, part.text);
       const why: Unknown = { span, why: "the output of a command substitution is known only at run time" };
-      draft.addUnknown(why, output, !quoted && mode === "word");
+      const whole = quoted || mode === "value";
+      const likely = output.text === null && output.shape === null ? likelyOutput(at, part.script, expandWord) : null;
+      if (likely === null) draft.addUnknown(why, output, !whole);
+      else {
+        const piece = { text: likely, shape: likely, glob: false, uncertain: why, boundary: false };
+        draft.addAll([piece], whole, at.walk.state.splitChanged);
+      }
       return;
     }
     case "ArithmeticExpansion":
@@ -283,10 +293,18 @@ function folderOf(walk: Walk, user: string): { path: string; uncertain: string |
     if (!home) return { path: walk.context.home, uncertain: null };
     return home.kind === "text" ? { path: home.text, uncertain: null } : { path: "/", uncertain: "`HOME` was changed" };
   }
-  if (user === "+")
-    return { path: walk.state.cwd ?? ".", uncertain: walk.state.cwd ? null : "the working directory is not known" };
-  if (user === "-")
-    return { path: walk.state.previousCwd ?? ".", uncertain: "the previous working directory is not known" };
+  if (user === "+") return folderIn(walk, "PWD", walk.state.cwd);
+  if (user === "-") return folderIn(walk, "OLDPWD", walk.state.previousCwd);
   if (user === "root") return { path: "/root", uncertain: null };
   return { path: `/home/${user}`, uncertain: "the home directory of another user is not known" };
+}
+
+/** Returns the folder that `~+` or `~-` refers to: the value of the variable if the text set it. */
+function folderIn(walk: Walk, name: string, folder: string | null): { path: string; uncertain: string | null } {
+  const set = walk.state.variables.get(name);
+  const known = set?.kind === "text" && !set.uncertain;
+  return {
+    path: set?.kind === "text" ? set.text : set ? "/" : (folder ?? "."),
+    uncertain: known || (!set && folder !== null) ? null : `the value of \`${name}\` is not known`,
+  };
 }

@@ -1,5 +1,6 @@
 /** Expands `$x` and `${x…}` as far as the text or the context determines the value. */
 import type { Span, Unknown } from "../../core/facts.ts";
+import { compileGlob } from "../../text/glob.ts";
 import type { ParameterExpansionPart, WordNode, WordPart } from "../parse.ts";
 import type { Value } from "../walk/state.ts";
 import { fieldValue } from "../walk/state.ts";
@@ -86,7 +87,12 @@ function operate(
       arithmeticText(at.walk, offset.shape, span);
       if (length) arithmeticText(at.walk, length.shape, span);
       // For `$@` and arrays, a slice selects elements and not characters.
-      if (base?.kind === "list" || /^[@*]$/.test(part.parameter)) return [unknown(span, part.text, true)];
+      if (base?.kind === "list" || /^[@*]$/.test(part.parameter)) {
+        const items = base?.kind === "list" ? sliceItems(base.items, part, offset, length) : null;
+        return items
+          ? pieces({ kind: "list", items, exported: false }, part.text, span)
+          : [unknown(span, part.text, true)];
+      }
       return modify(given, "Slice", ":", offset, length, span);
     }
     case "Transform": {
@@ -104,6 +110,17 @@ function operate(
   }
 }
 
+/** Returns the elements that `${@:2}`, `${@: -1}` or `${a[@]:1:2}` selects. Null when the numbers are not known. */
+function sliceItems(items: Field[], part: ParameterExpansionPart, offset: Field, length: Field | null): Field[] | null {
+  const from = Number(offset.value?.trim() || Number.NaN);
+  const count = length === null ? items.length : Number(length.value?.trim() || Number.NaN);
+  // `$@` starts at 1, and `${@:0}` starts with the name of the shell.
+  const first = /^[@*]$/.test(part.parameter) ? 1 : 0;
+  if (!Number.isInteger(from) || !Number.isInteger(count) || count < 0 || (first === 1 && from === 0)) return null;
+  const start = from < 0 ? items.length + from : from - first;
+  return start < 0 ? [] : items.slice(start, start + count);
+}
+
 /** Expands the word after `:-`. Outside quotes it is split like other words, except for its own quoted parts. */
 function operandPieces(at: Expander, operand: WordNode, quoted: boolean): Piece[] {
   if (quoted) return [fieldPiece(at.expandValue(at, operand))];
@@ -117,6 +134,9 @@ function operandPieces(at: Expander, operand: WordNode, quoted: boolean): Piece[
 
 function indirect(at: Expander, part: ParameterExpansionPart, span: Span): Value | undefined {
   if (part.index || part.operation?.type === "Names") return undefined;
+  // `${!#}` is the last positional parameter.
+  const { positional } = at.walk.state;
+  if (part.parameter === "#" && positional) return fromItem(positional.at(-1));
   const target = value(at, part.parameter);
   if (target?.kind === "text" && /^[A-Za-z_]\w*$|^\d+$/.test(target.text)) return value(at, target.text);
   markUnknown(at.walk, { span, why: "the name of the variable to read is known only at run time" });
@@ -125,6 +145,7 @@ function indirect(at: Expander, part: ParameterExpansionPart, span: Span): Value
 
 function element(at: Expander, part: ParameterExpansionPart): Value | undefined {
   const whole = value(at, part.parameter);
+  if (/^[@*]$/.test(part.parameter)) return whole;
   if (!part.index) return whole?.kind === "list" ? fromItem(whole.items[0]) : whole;
   const index = part.index.text;
   if (whole?.kind !== "list") return index === "0" || index === "@" || index === "*" ? whole : undefined;
@@ -212,7 +233,7 @@ function asUncertain(list: Piece[], span: Span): Piece[] {
 }
 
 /**
- * Operations (`${x#…}`, `${x/…/…}`, `${x:1:2}`, `${x^^}`) that are applied to known values with literal operands. All
+ * Operations (`${x#…}`, `${x/…/…}`, `${x:1:2}`, `${x^^}`) that are applied to known values with known operands. All
  * other results are unknown.
  */
 type Kind = "Remove" | "CaseModification" | "Replace" | "Slice";
@@ -226,8 +247,9 @@ function modify(
   span: Span,
 ): Piece[] {
   const [piece] = given;
+  const pattern = kind === "Remove" ? /[[\\]/ : /[*?[\\]/;
   const literal = (field: Field | null) =>
-    !field || (field.value !== null && !field.glob && !/[*?[\\]/.test(field.value));
+    !field || (field.value !== null && (!field.glob || kind === "Remove") && !pattern.test(field.value));
   if (given.length !== 1 || piece?.text == null || !literal(one) || !literal(two)) return [lost(span)];
   const result = apply(piece.text, kind, operator, one?.value ?? null, two?.value ?? null);
   return result === null ? [lost(span)] : [{ ...piece, text: result, shape: result }];
@@ -241,8 +263,7 @@ function apply(text: string, kind: Kind, operator: string, one: string | null, t
       if (operator === ",,") return text.toLowerCase();
       return (operator === "^" ? text.charAt(0).toUpperCase() : text.charAt(0).toLowerCase()) + text.slice(1);
     case "Remove":
-      if (operator.startsWith("#")) return text.startsWith(one ?? "") ? text.slice((one ?? "").length) : text;
-      return one && text.endsWith(one) ? text.slice(0, -one.length) : text;
+      return one === null ? text : remove(text, operator, one);
     case "Replace":
       if (!one) return text;
       if (operator === "/") return text.replace(one, () => two ?? "");
@@ -255,6 +276,20 @@ function apply(text: string, kind: Kind, operator: string, one: string | null, t
       return text.slice(from, from + length);
     }
   }
+}
+
+const MAX_PATTERN_TEXT = 1024;
+
+/** Removes what a pattern matches at the start (`#`, `##`) or the end (`%`, `%%`): the shortest or longest match. */
+function remove(text: string, operator: string, pattern: string): string | null {
+  if (text.length > MAX_PATTERN_TEXT) return null;
+  const matches = compileGlob(pattern);
+  const lengths = Array.from({ length: text.length + 1 }, (_, length) => length);
+  if (operator.length > 1) lengths.reverse();
+  const atStart = operator.startsWith("#");
+  const found = lengths.find((length) => matches(atStart ? text.slice(0, length) : text.slice(text.length - length)));
+  if (found === undefined) return text;
+  return atStart ? text.slice(found) : text.slice(0, text.length - found);
 }
 
 function lost(span: Span): Piece {

@@ -2,13 +2,13 @@
 import type { CommandFact, Span, Target, Unknown } from "../../core/facts.ts";
 import type { Field } from "../expand/field.ts";
 import { wordOf } from "../expand/field.ts";
-import { limits } from "../limits.ts";
 import { isInside, normalize } from "../path.ts";
+import { physicalPath, realPathOf } from "./made-files.ts";
 import type { Redirects } from "./redirect.ts";
 import type { Origin, StreamContent } from "./state.ts";
 import { NO_CONTENT } from "./state.ts";
 import type { Walk } from "./walk.ts";
-import { isolated, markOverLimit, markUnknown, pushSteps, spend } from "./walk.ts";
+import { isolated, markUnknown, pushSteps, spend } from "./walk.ts";
 
 export interface Assigned {
   name: string;
@@ -103,7 +103,7 @@ export function recordTarget(call: Call, effect: Target["effect"], field: Field,
     return;
   }
   if (!field.shape.startsWith("/") && call.cwd === call.walk.state.cwd) checkFailedCd(call, field, effect);
-  addTarget(call, { effect, path, glob: field.glob, recursive, span: field.span });
+  addTarget(call, { effect, path, glob: field.glob, recursive, span: field.span }, field.shape + below);
 }
 
 /** Checks whether a failed `cd` would change the meaning of a relative path, as in `cd /; cd gone; rm -rf *`. */
@@ -115,12 +115,16 @@ function checkFailedCd(call: Call, field: Field, effect: Target["effect"]): void
 }
 
 /** Records a target, and the path it resolves to if a symbolic link is involved (`/` for a link to `/`). */
-function addTarget(call: Call, found: Target): void {
+function addTarget(call: Call, found: Target, written: string): void {
   call.fact.targets.push(found);
   if (call.origin.remote) return;
   const { workspace, home } = call.walk.context;
-  const real = realPathOf(call.walk, found.path);
-  if (real === null || real === found.path) return;
+  // Deleting or replacing `link` affects the link; `link/` is the folder that it points to.
+  const replaces = found.effect === "delete" || /^g?(?:ln|mv)$/.test(call.name);
+  const follows = !replaces || /\/\.?$/.test(written);
+  const physical = physicalPath(call.walk, written.startsWith("/") ? written : `${call.cwd ?? ""}/${written}`, follows);
+  const real = follows ? (realPathOf(call.walk, physical) ?? physical) : inRealFolder(call.walk, physical);
+  if (real === found.path) return;
   // The workspace or home directory may itself be a link. Paths inside it are recorded under its name, not its target.
   for (const folder of [workspace, home]) {
     const base = realPathOf(call.walk, folder) ?? folder;
@@ -132,19 +136,11 @@ function addTarget(call: Call, found: Target): void {
   call.fact.targets.push({ ...found, path: real });
 }
 
-function realPathOf(walk: Walk, path: string): string | null {
-  const { links, context } = walk;
-  // The kernel rejects longer paths, so there is no link to resolve.
-  if (path.length > 4096) return null;
-  const known = links.get(path);
-  if (known !== undefined) return known;
-  if (links.size >= limits.links) {
-    markOverLimit(walk, { start: 0, end: walk.text.length }, `the text uses more than ${limits.links} paths`);
-    return null;
-  }
-  const real = context.lookup.realpath(path);
-  links.set(path, real);
-  return real;
+/** Resolves the links in the folder of a path, but not the path itself. */
+function inRealFolder(walk: Walk, path: string): string {
+  const at = path.lastIndexOf("/");
+  const folder = at > 0 ? (realPathOf(walk, path.slice(0, at)) ?? path.slice(0, at)) : "";
+  return `${folder === "/" ? "" : folder}${path.slice(at)}`;
 }
 
 export function emptyFact(walk: Walk, origin: Origin, span: Span): CommandFact {
@@ -173,7 +169,11 @@ export function emptyFact(walk: Walk, origin: Origin, span: Span): CommandFact {
 export function addRedirects(call: Call, found: Redirects): void {
   call.fact.redirects = found.facts;
   for (const { field, path } of found.targets) {
-    addTarget(call, { effect: "write", path, glob: field.glob, recursive: false, span: field.span });
+    addTarget(
+      call,
+      { effect: "write", path, glob: field.glob, recursive: false, span: field.span },
+      field.shape ?? path,
+    );
   }
   for (const redirect of found.facts) {
     const host = /^\/dev\/(?:tcp|udp)\/([^/]+)/.exec(redirect.path ?? redirect.target?.value ?? "");

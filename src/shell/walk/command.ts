@@ -1,7 +1,7 @@
 /** Visits a simple command: expands its assignments, arguments and redirections, and passes them to run.ts. */
 import { arithmeticText, evaluates, subscript } from "../expand/arithmetic.ts";
 import { expand, expander, expandValue } from "../expand/expand.ts";
-import type { Field } from "../expand/field.ts";
+import { type Field, tail } from "../expand/field.ts";
 import type { Expander } from "../expand/substitution.ts";
 import { limits } from "../limits.ts";
 import type { Assignment, Command, WordNode } from "../parse.ts";
@@ -92,14 +92,13 @@ function assignment(at: Expander, node: Assignment, keyed = false): PendingAssig
     const items = node.value.elements.flatMap((word) =>
       word.text.startsWith("[") ? [element(at, word, keyed)] : expand(at, word, "word"),
     );
-    const known =
-      items.length <= limits.listItems &&
-      !items.some((item) => item.many) &&
-      !node.value.elements.some((word) => word.text.startsWith("["));
+    const numbered = node.value.elements.some((word) => word.text.startsWith("["));
+    const listed = numbered ? inOrder(items) : items;
+    const known = listed !== null && items.length <= limits.listItems && !items.some((item) => item.many);
     const before = at.walk.state.variables.get(node.name);
-    const all = node.append && before?.kind === "list" ? [...before.items, ...items] : items;
+    const all = node.append && before?.kind === "list" ? [...before.items, ...(listed ?? [])] : (listed ?? []);
     const value: Value =
-      known && !(node.append && before?.kind !== "list")
+      known && !(node.append && (numbered || before?.kind !== "list"))
         ? { kind: "list", items: all, exported: false }
         : { kind: "unknown", exported: false };
     const field: Field = {
@@ -127,6 +126,17 @@ function assignment(at: Expander, node: Assignment, keyed = false): PendingAssig
   }
   if (node.index) value = element0(node, before, value);
   return { name: node.name, field: { ...field, span }, value };
+}
+
+/** Returns the elements of `a=([1]=y [0]=x)` in the order of their indexes. Null when an index is not a number. */
+function inOrder(items: readonly Field[]): Field[] | null {
+  const found: { index: number; item: Field }[] = [];
+  for (const item of items) {
+    const index = /^\[(\d{1,6})\]=/.exec(item.prefix);
+    if (!index) return null;
+    found.push({ index: Number(index[1]), item: tail(item, index[0].length) });
+  }
+  return found.toSorted((one, other) => one.index - other.index).map(({ item }) => item);
 }
 
 /**

@@ -23,6 +23,7 @@ import {
   type Runner,
 } from "./call.ts";
 import { environmentCode } from "./environment.ts";
+import { originalOf, physicalPath } from "./made-files.ts";
 import type { Redirects } from "./redirect.ts";
 import type { Origin } from "./state.ts";
 import { fieldValue, NO_CONTENT, type State, type StreamContent } from "./state.ts";
@@ -135,13 +136,24 @@ function identify(call: Call, word: Field): void {
       executable.kind = "unknown";
       markCommandUnknown(call, word.span, "`PATH` was changed, so the program to run is not known");
     }
-    const path = bare ? null : normalize(word.value, call.cwd);
-    const file = path === null ? undefined : walk.state.written.get(path);
-    if (file) {
-      markCommandUnknown(call, word.span, "this command runs a file that is written by the same command line");
-      if (file.kind === "text" && path) runText(call, { ...word, value: file.text, uncertain: null }, { label: path });
-    }
+    runsOwnFile(call, word, bare);
   }
+}
+
+/** Analyzes a program that the text itself wrote, copied or linked (`cp /bin/rm x; ./x -rf /`). */
+function runsOwnFile(call: Call, word: Field, bare: boolean): void {
+  const { written, made } = call.walk.state;
+  if (word.value === null || (written.size === 0 && made.size === 0)) return;
+  // A bare name may refer to a file that the text placed in a folder on PATH.
+  const path = bare ? [...made.keys()].find((file) => basename(file) === word.value) : normalize(word.value, call.cwd);
+  if (!path) return;
+  const file = bare ? undefined : (written.get(path) ?? written.get(physicalPath(call.walk, path, true)));
+  const original = originalOf(call.walk, path);
+  if (!file && (original === null || (bare && call.fact.executable.resolved !== null))) return;
+  markCommandUnknown(call, word.span, "this command runs a file that is written by the same command line");
+  if (file?.kind === "text") runText(call, { ...word, value: file.text, uncertain: null }, { label: path });
+  if (original !== null)
+    runInner(call, [{ ...word, value: original, prefix: original, shape: original }, ...call.argv.slice(1)]);
 }
 
 /** Applies the assignments of `x=1 f` or `x=1 eval …` while the function or builtin runs. */

@@ -84,6 +84,16 @@ export interface State {
   savedLocals: Map<string, Value | undefined> | null;
   /** Files that this text wrote, with their content if it is known, in case the text runs them. */
   written: Map<string, StreamContent>;
+  /** Links and copies that this text made, by the path of the new file. */
+  made: Map<string, MadeFile>;
+}
+
+/** A link or a copy that the text made. */
+export interface MadeFile {
+  /** The absolute path of the original. */
+  original: string;
+  /** Whether a change to the new file changes the original: true for links, false for copies. */
+  linked: boolean;
 }
 
 interface FunctionBody {
@@ -112,16 +122,17 @@ export function initialState(cwd: string): State {
     integers: new Set(),
     savedLocals: null,
     written: new Map(),
+    made: new Map(),
   };
 }
 
+/** Copies a state. Subshells share `written` and `made`, because files outlive the subshell that wrote them. */
 export function copyState(state: State): State {
   return {
     ...state,
     variables: new Map(state.variables),
     functions: new Map(state.functions),
     directoryStack: [...state.directoryStack],
-    written: state.written,
   };
 }
 

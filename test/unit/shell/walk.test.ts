@@ -172,7 +172,7 @@ const FOLDERS: [string, string | null][] = [
   ["builtin cd /; x", "/"],
   ["command cd /; x", "/"],
   ["env cd /; x", "/home/user/ws"],
-  ["CDPATH=/z; cd a; x", null],
+  ["CDPATH=/z; cd a; x", "/z/a"],
   ["cd -P -- /; x", "/"],
   ["ssh h x", null],
 ];
