@@ -1,10 +1,13 @@
 /** Determines the output of `echo`, `printf` and `cat`, which may be piped into a shell. */
 
 import type { Field } from "../expand/field.ts";
-import type { Call } from "../walk/call.ts";
 import type { StreamContent } from "../walk/state.ts";
 
-type Printed = Pick<Call, "name" | "argv">;
+/** A command with its name and all of its arguments. */
+interface Printed {
+  name: string;
+  argv: readonly Field[];
+}
 
 function unknownOutput({ name }: Printed): StreamContent {
   return { kind: "unknown", why: `the output of \`${name}\`` };
@@ -44,7 +47,7 @@ export function printfOutput(call: Printed): StreamContent {
 }
 
 /** Returns the output of `cat`: its standard input if there are no operands, or else unknown. */
-export function catOutput(call: Call): StreamContent {
+export function catOutput(call: Printed & { stdin: StreamContent }): StreamContent {
   const operands = call.argv.slice(1).filter((word) => word.value !== "-" && !word.value?.startsWith("-"));
   if (operands.length > 0 || call.stdin.kind === "none") return unknownOutput(call);
   return call.stdin;
