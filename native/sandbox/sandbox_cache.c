@@ -66,26 +66,27 @@ static char *append(char *at, const void *bytes, size_t length)
 /* Returns the cache key: all fields of SPEC that affect the entry, which excludes `require`. */
 static char *make_key(const struct sandbox_spec *spec, size_t *length)
 {
-	const size_t lengths[] = {spec->writable.length,
-				  spec->read_only.length,
-				  spec->denied.length,
-				  spec->masked.length,
-				  spec->tmp_dir ? strlen(spec->tmp_dir) : 0,
-				  2 * spec->port_count};
+	const struct string_list parts[] = {
+		spec->writable,
+		spec->read_only,
+		spec->denied,
+		spec->masked,
+		spec->held,
+		{spec->tmp_dir, spec->tmp_dir ? strlen(spec->tmp_dir) : 0},
+		{(const char *)spec->ports, 2 * spec->port_count},
+	};
+	const unsigned count = sizeof parts / sizeof *parts;
+	size_t lengths[sizeof parts / sizeof *parts];
 	const size_t marks[] = {spec->isolated, spec->network, spec->has_user, spec->tmp_dir != NULL};
 	*length = sizeof lengths + sizeof marks;
-	for (unsigned i = 0; i < sizeof lengths / sizeof *lengths; i++)
-		*length += lengths[i];
+	for (unsigned i = 0; i < count; i++)
+		*length += lengths[i] = parts[i].length;
 	char *key = malloc(*length);
 	if (!key)
 		return NULL;
 	char *at = append(append(key, lengths, sizeof lengths), marks, sizeof marks);
-	at = append(at, spec->writable.bytes, lengths[0]);
-	at = append(at, spec->read_only.bytes, lengths[1]);
-	at = append(at, spec->denied.bytes, lengths[2]);
-	at = append(at, spec->masked.bytes, lengths[3]);
-	at = append(at, spec->tmp_dir, lengths[4]);
-	append(at, spec->ports, lengths[5]);
+	for (unsigned i = 0; i < count; i++)
+		at = append(at, parts[i].bytes, parts[i].length);
 	return key;
 }
 
@@ -118,6 +119,8 @@ static const char *build_rules(struct cached_sandbox *entry, const struct sandbo
 	if (add_entry_fingerprints(&entry->fingerprints, &spec->read_only) < 0)
 		return "sandbox-memory";
 	if (add_entry_fingerprints(&entry->fingerprints, &spec->masked) < 0)
+		return "sandbox-memory";
+	if (add_fingerprints(&entry->fingerprints, &spec->held) < 0)
 		return "sandbox-memory";
 	/* With Landlock, landlock_rules_build adds the fingerprints of denied and writable paths. */
 	if (entry->abi < 1) {

@@ -11,8 +11,9 @@ enum spec_tag {
 	TAG_TMP_DIR = 26,
 	TAG_NETWORK = 27,
 	TAG_PORTS = 28,
-	TAG_MASKED = 30,
 	TAG_USER = 29, /* u32 uid, u32 gid, then a u32 per supplementary group */
+	TAG_MASKED = 30,
+	TAG_HELD = 34,
 };
 
 #define MAX_GROUPS 65536u
@@ -102,6 +103,7 @@ const char *sandbox_spec_parse_field(struct sandbox_spec *spec, unsigned tag, co
 	case TAG_READ_ONLY: return parse_paths(&spec->read_only, bytes, length);
 	case TAG_DENIED: return parse_paths(&spec->denied, bytes, length);
 	case TAG_MASKED: return parse_paths(&spec->masked, bytes, length);
+	case TAG_HELD: return parse_paths(&spec->held, bytes, length);
 	case TAG_TMP_DIR: return parse_path(&spec->tmp_dir, bytes, length);
 	case TAG_USER: return parse_user(spec, raw, length);
 	case TAG_NETWORK:

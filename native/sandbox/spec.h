@@ -24,6 +24,7 @@ struct sandbox_spec {
 	bool isolated, require;
 	struct string_list writable, read_only, denied;
 	struct string_list masked; /* paths to mask if they exist, such as sockets, which Landlock may not protect */
+	struct string_list held;   /* links to denied paths that must not be replaced */
 	const char *tmp_dir;       /* may be NULL */
 	uint8_t network;
 	const unsigned char *ports; /* u16 each */

@@ -97,6 +97,8 @@ export interface SandboxSpec {
    * Masked paths, if they exist and a mount namespace is available: sockets of other programs, and system-wide secrets.
    */
   masked: string[];
+  /** Symbolic links in writable folders that lead to denied paths, and therefore cannot be replaced. */
+  held: string[];
   /** A private temporary directory that the command may write to; null for none. */
   temporary: string | null;
   network: "on" | "off" | { ports: number[] };

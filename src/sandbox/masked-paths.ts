@@ -1,6 +1,6 @@
-import { lstatSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
-import { nearestReal } from "./workspace.ts";
+import { LinkResolver } from "./links.ts";
 
 /**
  * Sockets of programs that run commands or act with the user's privileges for their clients: container daemons, service
@@ -91,8 +91,15 @@ interface DenyInput {
   added: readonly string[];
 }
 
-/** Returns all denied paths, resolved as far as they exist. Called once per configuration, because it follows links. */
-export function deniedPaths({ homes, keepOut, added }: DenyInput): string[] {
+interface DeniedPaths {
+  /** The denied paths, resolved as far as they exist. Of a link, both the link and its target are denied. */
+  denied: string[];
+  /** The links that lead to them. A command that could replace one would choose what the path refers to. */
+  links: string[];
+}
+
+/** Returns all denied paths. */
+export function deniedPaths({ homes, keepOut, added }: DenyInput): DeniedPaths {
   const named = [
     ...keepOut,
     ...homes
@@ -100,42 +107,15 @@ export function deniedPaths({ homes, keepOut, added }: DenyInput): string[] {
       .flatMap((home) => DENIED_IN_HOME.map((name) => join(home, name))),
     ...added,
   ];
-  const folders = new Map<string, string>();
-  return withoutNested([...new Set(named.flatMap((path) => realPaths(path, folders)))]);
-}
-
-/** Returns the path and, if it is a link, also its target: denying one would leave the other accessible. */
-function realPaths(path: string, folders: Map<string, string>): string[] {
-  const name = join(realFolder(dirname(path), folders), basename(path));
-  try {
-    if (isMissing(path)) return [name];
-    const target = realpathSync.native(path);
-    return target === name ? [name] : [name, target];
-  } catch {
-    return [name];
+  const resolver = new LinkResolver();
+  const denied = new Set<string>();
+  const links = new Set<string>();
+  for (const path of named) {
+    const found = resolver.resolve(path);
+    denied.add(join(resolver.resolve(dirname(path)).real, basename(path))).add(found.real);
+    for (const link of found.links) links.add(link);
   }
-}
-
-/** Resolves a folder as far as it exists. `known` caches the results. */
-function realFolder(folder: string, known: Map<string, string>): string {
-  let real = known.get(folder);
-  if (real !== undefined) return real;
-  if (isMissing(folder)) real = join(realFolder(dirname(folder), known), basename(folder));
-  else {
-    const found = nearestReal(folder);
-    real = join(found.real, ...found.missing);
-  }
-  known.set(folder, real);
-  return real;
-}
-
-/** Reports whether a path does not exist, as most do not. lstat is cheaper than a realpath that fails. */
-function isMissing(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) === undefined;
-  } catch {
-    return false; // a parent folder cannot be searched
-  }
+  return { denied: withoutNested([...denied]), links: [...links] };
 }
 
 /** Removes paths that are inside another path of the list. */

@@ -1,11 +1,13 @@
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { uptimeMs } from "../core/clock.ts";
+import { SallyportError } from "../core/error.ts";
 import type { SandboxCapabilities, SandboxSpec } from "../core/launch.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { Settings } from "../core/settings.ts";
 import { type Access, type BasePaths, configuredAccess, expandPath, requestedAccess } from "./access.ts";
 import { type Escalation, escalationsOf } from "./escalation.ts";
+import { LinkResolver } from "./links.ts";
 import { deniedPaths, maskedPaths } from "./masked-paths.ts";
 import { ensurePrivateTmp, type PrivateTmpOwner, privateTmpPath } from "./private-tmp.ts";
 import { protectedPaths } from "./protected-paths.ts";
@@ -51,11 +53,10 @@ const REFRESH_MS = 1000;
 /** The maximum number of cached plans. Agents usually request one or two combinations of profile and network. */
 const MAX_CACHED = 32;
 
-/** Plans the sandboxes of requests. It resolves paths once per configuration, so that planning a request is cheap. */
+/** Plans the sandboxes of requests. It resolves paths at most once a second, so that planning a request is cheap. */
 export class SandboxPlanner {
   readonly #input: SandboxInput;
   readonly #base: BasePaths;
-  readonly #denied: string[];
   readonly #masked: string[];
   readonly #added: string[];
   readonly #owner: PrivateTmpOwner;
@@ -64,21 +65,21 @@ export class SandboxPlanner {
   #nextRefresh: number;
   #created = false;
   #configured: SandboxPlan;
+  /** The folders of Sallyport that are inside the writable paths of a sandbox. */
+  readonly #ownFolders = new WeakMap<SandboxSpec, string[]>();
   /** Plans of requests that set a profile or a network but no paths. */
   readonly #cached = new Map<string, SandboxPlan>();
 
   constructor(input: SandboxInput) {
-    const { settings, workspace, agent, state, keepOut, home, user } = input;
+    const { settings, workspace, agent, state, home, user } = input;
     this.#input = input;
     this.#base = { workspace, home };
     this.#added = settings.denied.map((path) => expandPath(path, this.#base));
-    const homes = [home, ...(user ? [user.home] : [])];
-    this.#denied = deniedPaths({ homes, keepOut, added: this.#added });
     this.#masked = maskedPaths(process.env);
     this.#owner = { state, workspace, agent, user: user?.ids ?? null };
     this.#folder = privateTmpPath(this.#owner);
     this.#nextRefresh = uptimeMs() + REFRESH_MS;
-    this.#rules = workspaceRules(input, this.#base);
+    this.#rules = this.#resolve();
     this.#configured = this.#planFor(this.#rules.configured, []);
   }
 
@@ -96,6 +97,13 @@ export class SandboxPlanner {
 
   /** Plans a request without creating anything. */
   plan(request: Pick<RunRequest, "sandbox" | "network" | "writable">): SandboxPlan {
+    const planned = this.#planOf(request);
+    if (planned.access.profile !== "off" && planned.spec?.writable.includes("/"))
+      throw writableRoot(this.#base.workspace);
+    return planned;
+  }
+
+  #planOf(request: Pick<RunRequest, "sandbox" | "network" | "writable">): SandboxPlan {
     this.#refresh();
     if (request.sandbox === undefined && request.network === undefined && request.writable === undefined) {
       return this.#configured;
@@ -112,8 +120,8 @@ export class SandboxPlanner {
   }
 
   #planRequest(request: Pick<RunRequest, "sandbox" | "network" | "writable">): SandboxPlan {
-    const { configured, writing, readOnly } = this.#rules;
-    const asked = requestedAccess(request, { configured, writing, places: this.#base, denied: this.#denied });
+    const { configured, writing, readOnly, denied } = this.#rules;
+    const asked = requestedAccess(request, { configured, writing, places: this.#base, denied });
     const lifted = requestedProtectedPaths(asked.writable, readOnly, this.#base.workspace);
     return this.#planFor(asked, lifted);
   }
@@ -122,7 +130,7 @@ export class SandboxPlanner {
     const now = uptimeMs();
     if (now < this.#nextRefresh) return;
     this.#nextRefresh = now + REFRESH_MS;
-    const rules = workspaceRules(this.#input, this.#base);
+    const rules = this.#resolve();
     // Without changes the same plan is kept, because the executor encodes each object only once.
     if (isDeepStrictEqual(rules, this.#rules)) return;
     this.#rules = rules;
@@ -130,11 +138,35 @@ export class SandboxPlanner {
     this.#cached.clear();
   }
 
+  #resolve(): WorkspaceRules {
+    const { keepOut, home, user } = this.#input;
+    const homes = [home, ...(user ? [user.home] : [])];
+    const { denied, links } = deniedPaths({ homes, keepOut, added: this.#added });
+    return { ...workspaceRules(this.#input, this.#base), denied, links };
+  }
+
   #create({ spec }: SandboxPlan): void {
+    if (spec !== null) this.#reserveOwnFolders(spec);
     if (!spec?.temporary) return;
     // The directory is checked fully once. After that it can only disappear, when a program cleans /tmp.
     if (!this.#created || !existsSync(this.#folder)) ensurePrivateTmp(this.#folder, this.#owner);
     this.#created = true;
+  }
+
+  /**
+   * Creates the state folder and the configuration folder if the command could: a path that does not exist cannot be
+   * masked, and a command that creates the operator's configuration would choose its own rules (invariant 7).
+   */
+  #reserveOwnFolders(spec: SandboxSpec): void {
+    let own = this.#ownFolders.get(spec);
+    if (own === undefined) {
+      const resolver = new LinkResolver();
+      own = this.#input.keepOut
+        .map((folder) => resolver.resolve(folder).real)
+        .filter((folder) => spec.writable.some((root) => isWithin(folder, root)));
+      this.#ownFolders.set(spec, own);
+    }
+    for (const folder of own) if (!existsSync(folder)) mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
 
   #planFor(access: Access, lifted: readonly string[]): SandboxPlan {
@@ -160,31 +192,63 @@ export class SandboxPlanner {
       // The user and the network mode apply even without a sandbox.
       const needed = common.user !== null || network !== "on";
       if (!needed) return null;
-      return { ...common, isolated: false, writable: ["/"], readOnly: [], denied: [], masked: [], temporary: null };
+      return {
+        ...common,
+        isolated: false,
+        writable: ["/"],
+        readOnly: [],
+        denied: [],
+        masked: [],
+        held: [],
+        temporary: null,
+      };
     }
     const writes = access.profile !== "read-only";
+    // A nested path would be a separate mount point, which a file cannot be renamed over.
+    const writable = access.writable.filter(
+      (path, _, all) => !all.some((other) => other !== path && isWithin(path, other)),
+    );
     return {
       ...common,
       isolated: access.profile === "isolated",
-      // A nested path would be a separate mount point, which a file cannot be renamed over.
-      writable: access.writable.filter((path, _, all) => !all.some((other) => other !== path && isWithin(path, other))),
+      writable,
       readOnly: this.#rules.readOnly.filter((protectedPath) => !lifted.includes(protectedPath)),
-      denied: this.#denied,
+      denied: this.#rules.denied,
       masked: this.#masked,
+      held: this.#rules.links.filter((link) => writable.some((root) => isWithin(link, root))),
       temporary: writes ? this.#folder : null,
     };
   }
 }
 
-/** The access and protected paths of a workspace at the last refresh. */
+function writableRoot(workspace: string): SallyportError {
+  const what = workspace === "/" ? "The workspace is the root directory" : "`writable` names the root directory";
+  return new SallyportError("PathOutOfScope", `${what}, which a sandboxed command cannot be allowed to write.`, [
+    workspace === "/"
+      ? { action: "check_scope", hint: "Run Sallyport in a project folder, or set the workspace to one." }
+      : { action: "check_scope", hint: "Name the folders that the command writes to." },
+    {
+      action: "request_access",
+      hint: 'Or request `sandbox: "read-only"`, or `sandbox: "off"`, which requires approval.',
+    },
+  ]);
+}
+
+/** The access, protected and denied paths of a workspace at the last refresh. */
 interface WorkspaceRules {
   configured: Access;
   /** The configured access with the profile `workspace-write`, for requests that can write. */
   writing: Access;
   readOnly: string[];
+  denied: string[];
+  /** The symbolic links that lead to denied paths. */
+  links: string[];
 }
 
-function workspaceRules({ settings }: SandboxInput, places: BasePaths): WorkspaceRules {
+function workspaceRules(
+  { settings }: SandboxInput,
+  places: BasePaths,
+): Pick<WorkspaceRules, "configured" | "writing" | "readOnly"> {
   const paths = protectedPaths(places.workspace);
   const configured = configuredAccess(settings, places, paths.writable);
   const lifted = requestedProtectedPaths(configured.writable, paths.readOnly, places.workspace);

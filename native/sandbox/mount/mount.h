@@ -44,10 +44,24 @@ int mount_create_fs(const char *kind, const char *const *options, uint64_t flags
 /* Opens a resolved path without following links. */
 int mount_open_path(const char *path);
 
+/* Does the same, but opens a symbolic link in the last component itself. */
+int mount_open_entry(const char *path);
+
 /* Reports whether errno means that a path is missing or unreachable. */
 bool mount_is_missing(int error);
 
 int mount_attach_at(int mount, const char *path);
+
+/* ---- held_paths.c ---- */
+
+/* Makes the protected paths of SPEC that are in writable directories read-only. Holds their parents, the parents of
+ * denied and masked paths, and the held paths: a command can neither rename nor replace them, which would put another
+ * directory in place of a protected path, or a denied path under a name that is not denied. A parent that does not
+ * exist cannot be held, and neither can the parents below it. Returns 0, or -1 with errno. */
+int held_paths_apply(const struct sandbox_spec *spec);
+
+/* Holds the existing parents of PATH below TOP, which is a mount point. Returns 0, or -1 with errno. */
+int held_paths_hold_parents(const char *path, const char *top);
 
 /* ---- path_masks.c ---- */
 

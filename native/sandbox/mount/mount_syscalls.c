@@ -66,6 +66,11 @@ int mount_open_path(const char *path)
 	return open_beneath("/", path, O_PATH, 0);
 }
 
+int mount_open_entry(const char *path)
+{
+	return open_beneath("/", path, O_PATH | O_NOFOLLOW, 0);
+}
+
 bool mount_is_missing(int error)
 {
 	return error == ENOENT || error == ENOTDIR || error == EACCES || open_beneath_escaped(error);

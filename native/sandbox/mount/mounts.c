@@ -67,12 +67,8 @@ static int mount_dev(void)
 }
 
 #define MAX_WRITABLE 256
-#define BIND_ATTEMPTS 2000
-#define BIND_ATTEMPTS_WITHOUT_PAUSE 8
-#define BIND_PAUSE_US 1000
 #define PRIVATE_TMP "/tmp"
 #define SHARED_MEMORY "/dev/shm"
-#define MOUNT_ROOT 0x2000u /* STATX_ATTR_MOUNT_ROOT */
 
 /* A clone of the mount of a writable path, created before the tree becomes read-only. */
 struct writable_mount {
@@ -210,87 +206,6 @@ static int attach_writable(struct view *view)
 	return 0;
 }
 
-/* ---- protected paths ---- */
-
-static int bind_over_itself_once(const char *path, uint64_t flags)
-{
-	int target = mount_open_path(path);
-	if (target < 0)
-		return mount_is_missing(errno) ? 0 : -1;
-	int clone = mount_clone(target);
-	if (clone < 0)
-		return close_keep_errno(target, -1);
-	int result = flags ? mount_set_attributes(clone, flags, false) : 0;
-	if (result == 0)
-		result = mount_attach(clone, target);
-	return close_keep_errno(clone, close_keep_errno(target, result));
-}
-
-/* Binds PATH over itself with FLAGS. Programs replace files such as git's configuration by rename, so the file may
- * disappear before it is bound, and its successor must be protected. The other program may be suspended in between, so
- * later attempts pause. */
-static int bind_over_itself(const char *path, uint64_t flags)
-{
-	int result = -1;
-	for (unsigned attempt = 0; attempt < BIND_ATTEMPTS; attempt++) {
-		result = bind_over_itself_once(path, flags);
-		if (result == 0 || errno != ENOENT)
-			break;
-		if (attempt >= BIND_ATTEMPTS_WITHOUT_PAUSE)
-			usleep(BIND_PAUSE_US);
-	}
-	return result;
-}
-
-static bool is_mount_point(const char *path)
-{
-	struct statx status;
-	return statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_TYPE, &status) == 0 &&
-	       (status.stx_attributes & MOUNT_ROOT);
-}
-
-/* Makes all parents of PATH below TOP mount points, which cannot be renamed. Otherwise a command could rename a parent
- * of a protected path and put another directory in its place. */
-static int pin_parents(const char *path, const char *top)
-{
-	char folder[PATH_MAX];
-	struct stat status;
-	size_t length = strlen(top) == 1 ? 0 : strlen(top);
-	if (lstat(path, &status) < 0)
-		return 0; /* nothing to rename */
-	for (;;) {
-		length += 1 + strcspn(path + length + 1, "/");
-		if (path[length] == '\0')
-			return 0;
-		memcpy(folder, path, length);
-		folder[length] = '\0';
-		if (!is_mount_point(folder) && bind_over_itself(folder, 0) < 0)
-			return -1;
-	}
-}
-
-static const char *writable_parent(const struct sandbox_spec *spec, const char *path)
-{
-	const char *nearest = NULL;
-	for_each_string (writable, &spec->writable)
-		if (path_within(path, writable) && (!nearest || strlen(writable) > strlen(nearest)))
-			nearest = writable;
-	return nearest;
-}
-
-static int protect_read_only_paths(struct view *view)
-{
-	const struct sandbox_spec *spec = view->spec;
-	for_each_string (path, &spec->read_only) {
-		const char *top = writable_parent(spec, path);
-		if (!top) /* outside the writable paths, so already read-only */
-			continue;
-		if (pin_parents(path, top) < 0 || bind_over_itself(path, MOUNT_READ_ONLY) < 0)
-			return -1;
-	}
-	return 0;
-}
-
 int mounts_set_up(const struct sandbox_spec *spec, unsupported_t *unsupported)
 {
 	static struct view view;
@@ -307,8 +222,9 @@ int mounts_set_up(const struct sandbox_spec *spec, unsupported_t *unsupported)
 		return -1;
 	if ((spec->isolated && mount_dev() < 0) || mount_devpts() < 0)
 		return -1;
-	/* 4. Attach the writable paths, and make the protected paths in them read-only. */
-	if (attach_writable(&view) < 0 || protect_read_only_paths(&view) < 0)
+	/* 4. Attach the writable paths, make the protected paths in them read-only, and hold the parents of those and
+	 * of denied paths (invariant 7). */
+	if (attach_writable(&view) < 0 || held_paths_apply(spec) < 0)
 		return -1;
 	/* 5. Mask denied paths last, so that nothing is mounted over a mask. */
 	return path_masks_apply(spec, unsupported);

@@ -72,7 +72,7 @@ static int open_targets(struct path_masks *masks, const struct string_list *path
 		struct stat status;
 		if (contains_writable(spec, path))
 			continue;
-		int target = mount_open_path(path);
+		int target = mount_open_entry(path); /* links are held instead */
 		if (target < 0 && !mount_is_missing(errno))
 			return -1;
 		if (target < 0 && paths == &spec->denied && is_writable(spec, path))

@@ -13,6 +13,7 @@ const SANDBOX_TAG = {
   ports: 28,
   user: 29,
   masked: 30,
+  held: 34,
 } as const;
 const ISOLATED = 1;
 const REQUIRE = 2;
@@ -47,6 +48,7 @@ function encodeSandbox(spec: SandboxSpec): [number, Buffer][] {
     [SANDBOX_TAG.readOnly, paths(spec.readOnly)],
     [SANDBOX_TAG.denied, paths(spec.denied)],
     [SANDBOX_TAG.masked, paths(spec.masked)],
+    [SANDBOX_TAG.held, paths(spec.held)],
     [SANDBOX_TAG.network, Buffer.from([mode])],
   ];
   if (spec.temporary !== null) fields.push([SANDBOX_TAG.temporary, paths([spec.temporary])]);
