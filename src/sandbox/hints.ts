@@ -110,7 +110,11 @@ function pathsIn(line: string, cwd: string): string[] {
 function pathHint(path: string, { sandbox, home }: HintContext): string | null {
   const shown = shownLine(path);
   const roots = [...sandbox.writable, ...(sandbox.temporary === null ? [] : [sandbox.temporary])];
-  const denied = [...sandbox.denied, ...maskedPaths(process.env), ...DENIED_IN_HOME.map((name) => join(home, name))];
+  const denied = [
+    ...sandbox.denied,
+    ...maskedPaths(process.env, [process.getuid?.() ?? 0]),
+    ...DENIED_IN_HOME.map((name) => join(home, name)),
+  ];
   if (denied.some((one) => isWithin(path, one))) {
     return `${shown} is masked for every sandboxed command; ${REQUEST_OFF}`;
   }

@@ -3,47 +3,35 @@ import { basename, dirname, isAbsolute, join } from "node:path";
 import { LinkResolver } from "./links.ts";
 
 /**
- * Sockets of programs that run commands or act with the user's privileges for their clients: container daemons, service
- * managers, message buses, terminal multiplexers, X servers. A command that connects to one can leave the sandbox
- * (invariant 7). Reading these paths is harmless, so they are masked by mounts only: Landlock rules would have to
- * follow every change in busy folders such as /tmp.
+ * Folders with the sockets of programs that run commands or act with the user's privileges for their clients: container
+ * daemons, service managers, message buses, terminal multiplexers, X servers. A command that connects to one can leave
+ * the sandbox (invariant 7). Whole folders are masked, because a mask on a socket disappears when the program creates
+ * its socket again, and cannot cover one that does not exist yet. Single sockets are listed only where their folder is
+ * also used for other purposes. Reading these paths is harmless, so they are masked by mounts only: Landlock rules would
+ * have to follow every change in busy folders such as /run.
  */
-const LISTENERS = [
-  "/run/docker.sock",
-  "/run/containerd",
-  "/run/podman",
-  "/run/crio",
-  "/run/systemd/private",
-  "/run/systemd/io.systemd.ManagedOOM",
-  "/run/dbus",
-  "/run/libvirt",
-  "/run/snapd.socket",
-  "/run/snapd-snap.socket",
-  "/run/udev/control",
-  "/run/screen",
-  "/run/buildkit",
-  "/run/lxd.socket",
-  "/var/lib/lxd",
-  "/var/snap/lxd",
-  "/var/lib/incus",
-  "/tmp/.X11-unix",
-  "/tmp/.ICE-unix",
-];
+const LISTENERS = `/run/user /run/dbus /run/screen /run/uscreens /run/tmux /run/containerd /run/docker /run/podman
+  /run/crio /run/buildkit /run/k3s /run/libvirt /run/lxd /run/incus /var/lib/lxd /var/snap/lxd /var/lib/incus /run/pcscd
+  /run/docker.sock /run/snapd.socket /run/snapd-snap.socket /run/lxd.socket /run/udev/control /run/systemd/private
+  /run/systemd/io.systemd.ManagedOOM /tmp/.X11-unix /tmp/.ICE-unix`.split(/\s+/);
 
-/** System-wide secrets. They always exist, so masking them is sufficient. */
-const SECRETS = ["/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers.d"];
+/** System-wide secrets, with the names that the programs which replace them use in the meantime. */
+const SYSTEM_SECRETS = `/etc/shadow /etc/shadow- /etc/shadow+ /etc/gshadow /etc/gshadow- /etc/gshadow+ /etc/sudoers
+  /etc/sudoers.d`.split(/\s+/);
 
-/** Returns the paths to mask, with links resolved, because a mount covers the target and not the link. */
-export function maskedPaths(
-  env: Readonly<Record<string, string | undefined>>,
-  uid = process.getuid?.() ?? 0,
-): string[] {
-  const named = [...LISTENERS, ...SECRETS, `/run/user/${uid}`, `/tmp/tmux-${uid}`, `/tmp/screen-${uid}`];
+/**
+ * Returns the paths to mask, with links resolved, because a mount covers the target and not the link. `uids` lists the
+ * users that the gateway and its commands run as.
+ */
+export function maskedPaths(env: Readonly<Record<string, string | undefined>>, uids: readonly number[]): string[] {
+  const named = [...LISTENERS, ...SYSTEM_SECRETS];
+  for (const uid of uids) named.push(`/tmp/tmux-${uid}`, `/tmp/screen-${uid}`);
   for (const variable of ["XDG_RUNTIME_DIR", "SSH_AUTH_SOCK", "GPG_AGENT_INFO", "TMUX"]) {
     const socket = env[variable]?.split(/[:,]/)[0];
     if (socket && isAbsolute(socket)) named.push(socket);
   }
-  return [...new Set(named.filter(isAbsolute).map(realPath))].filter((path) => path.lastIndexOf("/") > 0).sort();
+  const paths = [...new Set(named.filter(isAbsolute).map(realPath))].filter((path) => path.lastIndexOf("/") > 0);
+  return withoutNested(paths).sort();
 }
 
 function realPath(path: string): string {
@@ -89,6 +77,11 @@ interface DenyInput {
   keepOut: readonly string[];
   /** The paths in `denied` of the operator's and the workspace's configuration. */
   added: readonly string[];
+  /**
+   * Whether commands run as root, whom file permissions do not keep from the system's secrets. A mask disappears when
+   * its file is replaced, as `useradd` does; a file that is denied stays unreadable.
+   */
+  root: boolean;
 }
 
 interface DeniedPaths {
@@ -99,12 +92,13 @@ interface DeniedPaths {
 }
 
 /** Returns all denied paths. */
-export function deniedPaths({ homes, keepOut, added }: DenyInput): DeniedPaths {
+export function deniedPaths({ homes, keepOut, added, root }: DenyInput): DeniedPaths {
   const named = [
     ...keepOut,
     ...homes
       .filter((home) => home.startsWith("/") && home !== "/")
       .flatMap((home) => DENIED_IN_HOME.map((name) => join(home, name))),
+    ...(root ? SYSTEM_SECRETS : []),
     ...added,
   ];
   const resolver = new LinkResolver();

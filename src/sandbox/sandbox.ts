@@ -75,7 +75,7 @@ export class SandboxPlanner {
     this.#input = input;
     this.#base = { workspace, home };
     this.#added = settings.denied.map((path) => expandPath(path, this.#base));
-    this.#masked = maskedPaths(process.env);
+    this.#masked = maskedPaths(process.env, [...new Set([ownUid(), user?.ids.uid ?? ownUid()])]);
     this.#owner = { state, workspace, agent, user: user?.ids ?? null };
     this.#folder = privateTmpPath(this.#owner);
     this.#nextRefresh = uptimeMs() + REFRESH_MS;
@@ -141,7 +141,12 @@ export class SandboxPlanner {
   #resolve(): WorkspaceRules {
     const { keepOut, home, user } = this.#input;
     const homes = [home, ...(user ? [user.home] : [])];
-    const { denied, links } = deniedPaths({ homes, keepOut, added: this.#added });
+    const { denied, links } = deniedPaths({
+      homes,
+      keepOut,
+      added: this.#added,
+      root: (user?.ids.uid ?? ownUid()) === 0,
+    });
     return { ...workspaceRules(this.#input, this.#base), denied, links };
   }
 
@@ -219,6 +224,10 @@ export class SandboxPlanner {
       temporary: writes ? this.#folder : null,
     };
   }
+}
+
+function ownUid(): number {
+  return process.getuid?.() ?? 0;
 }
 
 function writableRoot(workspace: string): SallyportError {

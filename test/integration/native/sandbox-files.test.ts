@@ -160,6 +160,21 @@ for (const uid of IDENTITIES) {
     rmSync(join(cell.folder, "deep"), { recursive: true });
   });
 
+  test(`a denied file that is replaced while a command of user ${uid} runs stays denied`, { skip }, async () => {
+    const file = put(cell, join(cell.folder, "shadow"), "old secret");
+    const sandbox = cell.sandbox({ denied: [cell.state, cell.secret, file] });
+    const execution = await cell.start(["bash", "-c", "read; cat $CELL/shadow"], sandbox, { stdin: "open" });
+    const release = execution.hold();
+    assert.notEqual(await execution.started, null);
+    // The mask disappears with the file that it covers, as in the case of `useradd` and /etc/shadow.
+    renameSync(put(cell, `${file}+`, "new secret"), file);
+    await execution.write(Buffer.from("\n"));
+    const { stdout, stderr } = await cell.finish(execution);
+    release();
+    assert.deepEqual([stdout, /Permission denied|No such file/.test(stderr)], ["", true], stderr);
+    rmSync(file);
+  });
+
   test(`a denied path in a writable folder of user ${uid} is masked, or reported as unsupported`, {
     skip,
   }, async () => {

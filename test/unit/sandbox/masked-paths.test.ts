@@ -19,13 +19,15 @@ function specFor({
   homes = [""],
   keepOut = [],
   added = [],
+  uid = 1,
 }: {
   homes?: string[];
   keepOut?: string[];
   added?: string[];
+  uid?: number;
 }) {
   const [own = "", other] = homes;
-  const ids = { uid: 1, gid: 1, groups: [1] };
+  const ids = { uid, gid: uid, groups: [uid] };
   const planner = new SandboxPlanner({
     settings: { ...DEFAULTS, denied: added },
     workspace: folder,
@@ -113,10 +115,31 @@ function maskedPaths(variables: Record<string, string>): string[] {
 test("masks sockets of programs that run or sign for their clients", () => {
   const masked = maskedPaths({ SSH_AUTH_SOCK: "/no/such/agent.sock", XDG_RUNTIME_DIR: "/no/runtime" });
   const uid = process.getuid?.();
-  for (const path of ["/no/such/agent.sock", "/no/runtime", `/run/user/${uid}`, `/tmp/tmux-${uid}`]) {
+  for (const path of ["/no/such/agent.sock", "/no/runtime", "/run/user", "/run/dbus", `/tmp/tmux-${uid}`]) {
     assert.ok(masked.includes(path), path);
   }
   assert.ok(masked.some((path) => path.endsWith("/docker.sock")));
+});
+
+test("masks terminal multiplexers of the user that commands run as", () => {
+  const { masked } = specFor({ homes: [home, join(folder, "other")], uid: 4242 });
+  for (const uid of [process.getuid?.(), 4242]) assert.ok(masked.includes(`/tmp/tmux-${uid}`), String(uid));
+});
+
+test("denies the system's secrets to commands of root, so that they stay unreadable when they are replaced", () => {
+  const homes = [home, join(folder, "other")];
+  assert.ok(specFor({ homes, uid: 4242 }).masked.includes("/etc/shadow"));
+  assert.ok(!deniedPaths({ homes, uid: 4242 }).includes("/etc/shadow"));
+  for (const path of [
+    "/etc/shadow",
+    "/etc/shadow-",
+    "/etc/shadow+",
+    "/etc/gshadow",
+    "/etc/sudoers",
+    "/etc/sudoers.d",
+  ]) {
+    assert.ok(deniedPaths({ homes, uid: 0 }).includes(path), path);
+  }
 });
 
 test("ignores a variable that is not an absolute path or names a top-level folder", () => {
