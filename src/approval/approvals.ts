@@ -7,10 +7,10 @@ import { type ApprovalQuery, type ApprovalRow, ApprovalStore } from "../storage/
 import { inTransaction } from "../storage/database.ts";
 import { maskText } from "../text/secrets.ts";
 import { shownLine } from "../text/visible.ts";
-import { type Binding, differences, fingerprint } from "./binding.ts";
+import { type Binding, changedFile, differences, fingerprint } from "./binding.ts";
 import { assertDecision, assertMayDecide, assertQuorum, quorumStatus } from "./decision.ts";
 import { describe, type NewApproval } from "./describe.ts";
-import { ambiguousApproval, approvalNotFound, pendingTooLong, tooManyPending } from "./errors.ts";
+import { ambiguousApproval, approvalNotFound, notGrantable, pendingTooLong, tooManyPending } from "./errors.ts";
 import { Grants } from "./grants.ts";
 import { type Ancestry, assertPerson, pidNamespace, readAncestry } from "./self-approval.ts";
 import { DecisionWaiters } from "./waiters.ts";
@@ -43,7 +43,8 @@ function approvalOf(row: ApprovalRow): Approval {
     createdAt: new Date(row.created_ms).toISOString(),
     expiresAt: new Date(row.expires_ms).toISOString(),
     decidedAt: row.decided_ms === null ? null : new Date(row.decided_ms).toISOString(),
-    request: JSON.parse(row.request) as ApprovalRequest,
+    // Requests of earlier versions have no `unbound`.
+    request: Object.assign({ unbound: [] }, JSON.parse(row.request) as ApprovalRequest),
     quorum: JSON.parse(row.quorum) as Quorum,
     decisions,
     reason: denial?.reason ?? null,
@@ -228,6 +229,9 @@ export class Approvals {
     );
     if (!agreed || !request.always.ok) return;
     const { files } = this.#binding(id);
+    // A grant for what the approver has not seen would outlast the approval, which is checked again (invariant 2).
+    const changed = changedFile(files);
+    if (changed !== null) throw notGrantable(`${shownLine(changed)} has changed since the command was requested`);
     for (const target of request.always.commands) {
       const program = files.find(({ role, path }) => role === "program" && path === target.executable);
       const { who, channel } = last;

@@ -12,84 +12,11 @@ import { resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { CoveredFile } from "../core/approval.ts";
 import type { CommandFact } from "../core/facts.ts";
+import type { Verdict } from "../core/policy.ts";
 import type { Lookup } from "../shell/lookup.ts";
+import { BoundFiles } from "./bound-files.ts";
 import { type FileIdentity, identify, isSameFile, ReadingBudget } from "./file-identity.ts";
-import { familyOf, INTERPRETERS, PROJECT_FILES, RUNNERS, SHELLS } from "./programs.ts";
-
-interface CodeFile {
-  /** The path as the command would open it; symbolic links are not resolved. */
-  path: string;
-  role: "script" | "project file";
-}
-
-const SOURCING = new Set([".", "source"]);
-/** Files that interpreters run when their argument is a folder. */
-const ENTRY_FILES = ["index.js", "index.ts", "main.js", "mod.ts", "main.go", "__main__.py"];
-/** Extensions that interpreters add: `node x` runs `x.js`. */
-const ENDINGS = ["", ".js", ".mjs", ".cjs", ".ts", ".py"];
-
-/**
- * Returns the files named in the arguments of a shell, interpreter or runner, those redirected to its stdin, and the
- * project files it would find. Files that these scripts read are not included; docs/approvals.md documents this limit.
- */
-function codeFiles(fact: CommandFact): CodeFile[] {
-  const { name, kind } = fact.executable;
-  if (name === null || fact.cwd === null || fact.remote) return [];
-  const family = familyOf(name);
-  const runsCode = SHELLS.has(family) || INTERPRETERS.has(family) || RUNNERS.has(family);
-  if (!runsCode && !PROJECT_FILES.has(family) && !(kind === "builtin" && SOURCING.has(name))) return [];
-  const { cwd } = fact;
-  const found = new Map<string, CodeFile["role"]>();
-  const folders = [cwd];
-  const args = fact.argv.slice(1).map((word) => word.value ?? word.prefix);
-  const inputs = fact.redirects.flatMap((redirect) =>
-    redirect.kind === "read" && redirect.path ? [redirect.path] : [],
-  );
-  for (const candidate of [...args.flatMap(pathsIn), ...modulesIn(args), ...inputs]) {
-    const path = resolve(cwd, candidate);
-    const files = ENDINGS.map((ending) => path + ending);
-    // For example `make -C sub`, `node .`, `npm --prefix sub run x`.
-    if (kindOf(path) === "folder") {
-      files.push(...ENTRY_FILES.map((file) => resolve(path, file)));
-      if (path !== cwd) folders.push(path);
-    }
-    for (const file of files) if (kindOf(file) === "file") found.set(file, "script");
-  }
-  for (const file of PROJECT_FILES.get(family) ?? []) {
-    for (const folder of folders) {
-      const path = resolve(folder, file);
-      if (!found.has(path) && kindOf(path) === "file") found.set(path, "project file");
-    }
-  }
-  return [...found].map(([path, role]) => ({ path, role }));
-}
-
-/** Returns the parts of an argument that may be paths: `x.sh`, `--file=x.sql`, `-fx.mk`. */
-function pathsIn(argument: string): string[] {
-  if (argument === "" || argument.length > 4096) return [];
-  if (!argument.startsWith("-")) return [argument];
-  const at = argument.indexOf("=");
-  if (at > 0) return [argument.slice(at + 1)];
-  return argument.startsWith("--") || argument.length < 3 ? [] : [argument.slice(2)];
-}
-
-/** Returns the files that `python -m tool.run` may load: a module in the folder shadows an installed one. */
-function modulesIn(args: readonly string[]): string[] {
-  const at = args.indexOf("-m");
-  const module = at < 0 ? undefined : args[at + 1];
-  if (!module || !/^[\w.]+$/.test(module)) return [];
-  const path = module.replaceAll(".", "/");
-  return [`${path}.py`, `${path}/__main__.py`, `${path}/__init__.py`];
-}
-
-function kindOf(path: string): "file" | "folder" | null {
-  try {
-    const status = statSync(path);
-    return status.isDirectory() ? "folder" : "file";
-  } catch {
-    return null;
-  }
-}
+import { listFolder } from "./folder-listing.ts";
 
 interface BindingInput {
   /** The command as requested. */
@@ -102,6 +29,10 @@ interface BindingInput {
   /** The complete environment of the command. */
   env: Readonly<Record<string, string>>;
   facts: readonly CommandFact[];
+  /** Set when the command cannot be analyzed or exceeds its sandbox. See `needsAllFiles`. */
+  thorough?: boolean;
+  /** Names of the environment variables that the request sets. */
+  addedEnv?: readonly string[];
   lookup: Lookup;
   /** The complete text for stdin, which is code to `bash -s` or `python -`. */
   stdin?: string | null;
@@ -130,6 +61,16 @@ export interface Binding {
   stdin: string | null;
   confinement: string | null;
   files: BoundFile[];
+  /** What may change between approval and launch without being noticed, for the approver. */
+  unbound?: string[];
+}
+
+/**
+ * Reports whether an approval is bound to every file that the request names: it cannot be determined what runs, or it
+ * runs with more access than the sandbox gives.
+ */
+export function needsAllFiles({ analyzable, reasons }: Pick<Verdict, "analyzable" | "reasons">): boolean {
+  return !analyzable || reasons.some(({ rule }) => rule.startsWith("sandbox-"));
 }
 
 export function bindingOf(input: BindingInput): Binding {
@@ -140,7 +81,7 @@ export function bindingOf(input: BindingInput): Binding {
     env: environmentOf(input.env),
     stdin: input.stdin === undefined || input.stdin === null ? null : sha256(input.stdin),
     confinement: input.confinement ?? null,
-    files: filesOf(input),
+    ...filesOf(input),
   };
 }
 
@@ -164,14 +105,15 @@ function environmentOf(env: Readonly<Record<string, string>>): Binding["env"] {
   return { sha256: sha256(JSON.stringify(entries)), names };
 }
 
-function filesOf(input: BindingInput): BoundFile[] {
+function filesOf(input: BindingInput): Required<Pick<Binding, "files" | "unbound">> {
   const budget = new ReadingBudget();
   const files = new Map<string, BoundFile>();
-  const add = (name: string, path: string | null, role: BoundFile["role"]) => {
+  const add = (name: string, path: string | null, role: BoundFile["role"], identity?: FileIdentity | null) => {
     const key = `${role} ${name} ${path}`;
     const known = files.get(key);
     if (known) return known;
-    const file = { name, role, path, identity: path === null ? null : identify(path, budget) };
+    const found = identity === undefined && path !== null ? identify(path, budget) : (identity ?? null);
+    const file = { name, role, path, identity: found };
     files.set(key, file);
     return file;
   };
@@ -196,9 +138,33 @@ function filesOf(input: BindingInput): BoundFile[] {
       // Shell text that changes PATH may run other programs than those on the PATH of the request.
       if (resolved !== null && resolved !== found) program(resolved, resolved);
     }
-    for (const { path, role } of codeFiles(fact)) add(path, input.lookup.realpath(path), role);
   }
-  return [...files.values()];
+  const unbound = addReferenced(input, [...files.values()], add);
+  return { files: [...files.values()], unbound };
+}
+
+/** Adds the files and folders that the command names or reads. Returns what cannot be bound. */
+function addReferenced(
+  input: BindingInput,
+  programs: readonly BoundFile[],
+  add: (name: string, path: string | null, role: BoundFile["role"], identity?: FileIdentity | null) => BoundFile,
+): string[] {
+  const { facts, thorough = false, cwd, env, addedEnv = [], stdin } = input;
+  const bound = new BoundFiles({ facts, thorough, texts: [...input.argv, stdin ?? ""], cwd, env, addedEnv });
+  const named = [...bound.files.keys()];
+  for (const { path, identity } of programs) if (path !== null && identity?.shebang) bound.addNamedIn(path);
+  for (const path of named) bound.addNamedIn(path);
+  const known = new Set(programs.map(({ path }) => path));
+  for (const [path, role] of bound.files) {
+    const real = input.lookup.realpath(path);
+    if (!known.has(real)) add(path, real, role);
+  }
+  for (const folder of bound.folders) {
+    const { identity, left } = listFolder(folder);
+    add(folder, input.lookup.realpath(folder), "folder", identity);
+    for (const path of left) bound.unbound.add(`files below ${path}`);
+  }
+  return [...bound.unbound];
 }
 
 const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
@@ -266,15 +232,22 @@ function byName(files: BoundFile[]): Map<string, BoundFile> {
 function fileChanges(before: BoundFile[], after: BoundFile[]): string[] {
   const then = byName(before);
   const now = byName(after);
-  const gone = [...then]
-    .filter(([key]) => !now.has(key))
-    .map(([, { role, name }]) => `the ${role} ${name} no longer exists`);
-  const rest = [...now].flatMap(([key, file]) => {
-    const old = then.get(key);
-    if (old) return fileChange(old, file);
-    return before.some(({ path }) => path === file.path) ? [] : [`the ${file.role} ${file.name} was added`];
+  const gone = [...then].filter(([key]) => !now.has(key)).map(([, file]) => file);
+  const changes = gone.map((file) => {
+    const what = file.role === "interpreter" ? "is no longer used" : "no longer exists";
+    return { file, text: `the ${file.role} ${file.name} ${what}` };
   });
-  return [...gone, ...rest];
+  for (const [key, file] of now) {
+    const old = then.get(key);
+    if (old) changes.push(...fileChange(old, file).map((text) => ({ file, text })));
+    else if (!before.some(({ path }) => path === file.path)) {
+      changes.push({ file, text: `the ${file.role} ${file.name} was added` });
+    }
+  }
+  const within = (folder: BoundFile) =>
+    changes.some(({ file }) => file.role !== "folder" && file.name.startsWith(`${folder.name}/`));
+  // A changed file is named once, not also as a change of its folder.
+  return changes.filter(({ file }) => file.role !== "folder" || !within(file)).map(({ text }) => text);
 }
 
 function fileChange(before: BoundFile, after: BoundFile): string[] {
@@ -286,14 +259,24 @@ function fileChange(before: BoundFile, after: BoundFile): string[] {
   if (isSameFile(before.identity, after.identity)) return [];
   if (after.identity === null) return [`the ${what} no longer exists`];
   if (before.identity?.mode !== after.identity.mode) return [`the permissions or owner of the ${what} changed`];
-  return [`the content of the ${what} changed`];
+  return [after.role === "folder" ? `files in the ${what} changed` : `the content of the ${what} changed`];
+}
+
+/** Returns the name of a bound file that has changed since, or null when there is none. */
+export function changedFile(files: readonly BoundFile[]): string | null {
+  const budget = new ReadingBudget();
+  const changed = files.find(({ path, role, identity }) => {
+    if (path === null) return false;
+    return !isSameFile(identity, role === "folder" ? listFolder(path).identity : identify(path, budget));
+  });
+  return changed?.name ?? null;
 }
 
 /**
  * Returns a hash. Two bindings have the same hash exactly when there are no differences between them. The hash
  * identifies repeated requests.
  */
-export function fingerprint(binding: Binding): string {
+export function fingerprint({ unbound, ...binding }: Binding): string {
   const files = binding.files.map(({ name, role, path, identity }) => {
     if (identity === null || identity.sha256 === null) return { name, role, path, identity };
     return { name, role, path, mode: identity.mode, sha256: identity.sha256 };

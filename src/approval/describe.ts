@@ -53,6 +53,7 @@ export function describe(asked: NewApproval, changed: readonly string[]): Approv
     })),
     intent: asked.intent ? plain(shownText(asked.intent)) : null,
     covers: covered(asked.binding),
+    unbound: (asked.binding.unbound ?? []).map(shownLine),
     changed: changed.map(shownLine),
     always: always(asked),
   };

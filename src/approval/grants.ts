@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { realpathSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import type { Grant, GrantScope, GrantTarget } from "../core/approval.ts";
@@ -8,8 +9,9 @@ import { type GrantRow, GrantStore } from "../storage/grants.ts";
 import { matchesGlob, matchesGlobs } from "../text/glob.ts";
 import { maskArgs } from "../text/secrets.ts";
 import { shownLine } from "../text/visible.ts";
+import { filesOfGrant } from "./bound-files.ts";
 import { ambiguousApproval, grantNotFound, notGrantable } from "./errors.ts";
-import { type FileIdentity, statIdentity } from "./file-identity.ts";
+import { type FileIdentity, identify, ReadingBudget, statIdentity } from "./file-identity.ts";
 import { type CommandFacts, type GrantContext, grantable } from "./grantable.ts";
 
 /** Wildcards do not match longer arguments, which bounds the time of a match. */
@@ -101,8 +103,7 @@ export class Grants {
     });
     if (candidates.length === 0) return undefined;
     const cwd = realFolder(target.cwd);
-    const identity = identityNow(target.executable);
-    return candidates.find(({ row }) => row.cwd === cwd && row.identity === identity);
+    return candidates.find(({ row, args }) => row.cwd === cwd && row.identity === identityNow({ ...row, args }));
   }
 
   #refresh(): void {
@@ -131,7 +132,7 @@ export class Grants {
       id: newId(),
       agent,
       executable: target.executable,
-      identity: identity ? identityText(identity) : identityNow(target.executable),
+      identity: identityNow({ executable: target.executable, args, cwd: target.cwd }, identity),
       args: JSON.stringify(args),
       cwd: target.cwd,
       piped: target.piped ? 1 : 0,
@@ -231,9 +232,24 @@ function identityText({ ino, size, mtimeNs, ctimeNs, mode }: Omit<FileIdentity, 
   return [ino, size, mtimeNs, ctimeNs, mode].join(" ");
 }
 
-function identityNow(path: string): string {
-  const status = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return status ? identityText({ ...statIdentity(status) }) : "gone";
+/**
+ * Returns the identity of a granted program, and of the files that it reads as configuration or code, such as the hooks
+ * of a repository. If one of them changes, the grant no longer applies (invariant 2).
+ */
+function identityNow(
+  { executable, args, cwd }: Pick<Grant, "executable" | "args" | "cwd">,
+  known?: FileIdentity | null,
+) {
+  const status = known ? null : statSync(executable, { bigint: true, throwIfNoEntry: false });
+  const program = known ? identityText(known) : status ? identityText(statIdentity(status)) : "gone";
+  const files = filesOfGrant(executable, args.kind === "exact" ? args.values : [], cwd);
+  if (files.length === 0) return program;
+  const budget = new ReadingBudget();
+  const contents = files.map((path) => {
+    const identity = identify(path, budget);
+    return [path, identity?.mode, identity?.sha256 ?? (identity && identityText(identity))];
+  });
+  return `${program} files ${createHash("sha256").update(JSON.stringify(contents)).digest("hex")}`;
 }
 
 function realFolder(path: string): string | null {
@@ -245,12 +261,13 @@ function realFolder(path: string): string | null {
 }
 
 function grantOf(row: GrantRow): Grant {
+  const args = JSON.parse(row.args) as Grant["args"];
   const time = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
   return {
     id: row.id,
     agent: row.agent,
     executable: row.executable,
-    args: JSON.parse(row.args) as Grant["args"],
+    args,
     cwd: row.cwd,
     piped: row.piped === 1,
     createdAt: new Date(row.created_ms).toISOString(),
@@ -259,6 +276,6 @@ function grantOf(row: GrantRow): Grant {
     lastUsedAt: time(row.last_used_ms),
     revokedAt: time(row.revoked_ms),
     approval: row.approval,
-    current: row.identity === identityNow(row.executable),
+    current: row.identity === identityNow({ ...row, args }),
   };
 }

@@ -51,39 +51,13 @@ export const RUNNERS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   }).map(([name, safe]) => [name, names(safe)]),
 );
 
-/** The project files that a runner reads from its folder. */
-export const PROJECT_FILES: ReadonlyMap<string, readonly string[]> = new Map(
-  Object.entries({
-    "make gmake bmake": "GNUmakefile makefile Makefile",
-    "npm npx pnpm pnpx yarn yarnpkg bun bunx tsx ts-node vite vitest jest webpack eslint turbo nx lerna grunt gulp node nodejs":
-      "package.json .npmrc .yarnrc.yml vite.config.js vite.config.ts vitest.config.ts jest.config.js webpack.config.js eslint.config.js Gruntfile.js gulpfile.js",
-    just: "justfile Justfile .justfile",
-    task: "Taskfile.yml Taskfile.yaml",
-    rake: "Rakefile rakefile",
-    "bundle gem": "Gemfile",
-    "gradle gradlew": "build.gradle build.gradle.kts settings.gradle settings.gradle.kts",
-    "mvn mvnw": "pom.xml",
-    ant: "build.xml",
-    cargo: "Cargo.toml build.rs .cargo/config.toml rust-toolchain.toml",
-    go: "go.mod",
-    cmake: "CMakeLists.txt CMakePresets.json",
-    ninja: "build.ninja",
-    meson: "meson.build",
-    "tox nox invoke fab pytest poetry hatch pdm uv pip":
-      "tox.ini noxfile.py tasks.py fabfile.py conftest.py pyproject.toml setup.cfg setup.py",
-    "docker podman": "Dockerfile docker-compose.yml docker-compose.yaml compose.yml compose.yaml",
-    "pre-commit": ".pre-commit-config.yaml",
-    zig: "build.zig",
-    "terraform tofu": "main.tf",
-    vagrant: "Vagrantfile",
-    bazel: "MODULE.bazel WORKSPACE BUILD BUILD.bazel .bazelrc",
-    dotnet: "Directory.Build.props Directory.Build.targets",
-    mix: "mix.exs",
-    composer: "composer.json",
-  }).flatMap(([programs, files]) =>
-    programs.split(" ").map((name) => [name, files.split(" ").filter(Boolean)] as const),
-  ),
-);
+/** Programs that only read, copy or remove data. The content of their files does not change what runs. */
+export const DATA_PROGRAMS = names(`
+  cat tac head tail wc ls dir stat file du df grep egrep fgrep rg ag sort uniq cut tr comm join paste nl fold fmt column
+  diff cmp md5sum sha1sum sha256sum sha512sum b2sum cksum sum strings od xxd hexdump cp mv rm ln touch mkdir rmdir chmod
+  chown chgrp readlink realpath dirname basename tree echo printf true false test [ [[ : cd pwd date sleep shred gzip
+  gunzip zcat bzip2 bunzip2 xz unxz zstd unzip base64 truncate split export kill wait exit
+`);
 
 /**
  * Returns a program name without its version: `python3.12` is `python`, `pip3` is `pip`, but `sqlite3` is unchanged.

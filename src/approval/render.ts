@@ -125,7 +125,8 @@ export function approvalLines(approval: Approval, style: TextStyle & { nowMs: nu
     ],
     ["directory", [request.cwd]],
     ["sandbox", [request.confinement]],
-    ["files", request.covers.map(coveredText)],
+    ["files", coveredTexts(request.covers)],
+    ["may change", unboundTexts(request.unbound)],
     ["always", [alwaysText(request.always)]],
     ["decisions", approval.decisions.map(decisionText)],
     [approval.status === "pending" ? "expires" : approval.status, [timeText(approval, style.nowMs)]],
@@ -177,9 +178,22 @@ function commandTexts({ request }: Approval): string[] {
   });
 }
 
+/** More files than this are counted instead of listed. The console and the API list all of them. */
+const MAX_LISTED_FILES = 40;
+
+function coveredTexts(covers: readonly CoveredFile[]): string[] {
+  const more = covers.length - MAX_LISTED_FILES;
+  const listed = covers.slice(0, MAX_LISTED_FILES).map(coveredText);
+  return more > 0 ? [...listed, `and ${more} more, listed by --json and in the console`] : listed;
+}
+
+function unboundTexts(unbound: readonly string[]): string[] {
+  return unbound.length === 0 ? [] : ["It reads files that may change before it runs:", ...unbound];
+}
+
 function coveredText({ path, role, sha256 }: CoveredFile): string {
   const what = role === "program" ? "" : `, ${role}`;
-  return `${path}${what}${sha256 === null ? ", checked by inode, size and timestamps (too large to hash)" : ""}`;
+  return `${path}${what}${sha256 === null ? ", checked by inode, size and timestamps" : ""}`;
 }
 
 export function alwaysText(always: Grantable): string {

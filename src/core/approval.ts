@@ -50,8 +50,11 @@ export interface CoveredFile {
   /** The path of the file. */
   path: string;
   /** How the command uses the file. */
-  role: "program" | "interpreter" | "script" | "project file";
-  /** The hash of the content. Null when the file is too large to hash; its path, size and times are checked instead. */
+  role: "program" | "interpreter" | "script" | "project file" | "file" | "folder";
+  /**
+   * The hash of the content, or of the listing of a folder. Null when the file is too large to hash or cannot be read;
+   * its path, size and times are checked instead.
+   */
   sha256: string | null;
 }
 
@@ -88,6 +91,11 @@ export interface ApprovalRequest {
   intent: ShownText | null;
   /** The files that the approval is bound to. If one changes, the approval cannot be used. */
   covers: CoveredFile[];
+  /**
+   * What the command reads that may change before it runs without being noticed, such as files whose names are known
+   * only at run time. Usually empty.
+   */
+  unbound: string[];
   /** The changes since an earlier approval of the same command that was not used. Usually empty. */
   changed: string[];
   /** Whether the decision can be `always`, and which commands would then be granted. */

@@ -1,4 +1,4 @@
-import { bindingOf } from "../approval/binding.ts";
+import { bindingOf, needsAllFiles } from "../approval/binding.ts";
 import { SallyportError } from "../core/error.ts";
 import type { Verdict } from "../core/policy.ts";
 import { confine } from "../sandbox/confine.ts";
@@ -88,19 +88,21 @@ async function ask(
     const now = currentSettings(context);
     const place = placeOf(now, cwd);
     const confinement = `the same as that of session ${session.id}, which receives this input`;
-    const binding = bindingOf({
-      command: text,
-      argv: ["sallyport", "write", session.id, text],
-      file: "",
-      cwd: place.cwd,
-      env: {},
-      facts: verdict.commands,
-      lookup: lookupFor(place.path),
-      confinement,
-    });
+    const binding = () =>
+      bindingOf({
+        command: text,
+        argv: ["sallyport", "write", session.id, text],
+        file: "",
+        cwd: place.cwd,
+        env: { HOME: place.home },
+        facts: verdict.commands,
+        thorough: needsAllFiles(verdict),
+        lookup: lookupFor(place.path),
+        confinement,
+      });
     const asked = context.approvals.request({
       agent: context.agent,
-      binding,
+      binding: binding(),
       verdict,
       cwd: place.cwd,
       workspace: now.confinement.scope.root,
@@ -112,7 +114,8 @@ async function ask(
     if (decided.status !== "approved") {
       throw refused(decided.status === "pending" ? approvalPending(decided) : approvalDenied(decided));
     }
-    if (context.approvals.consume(decided.id, binding, { agent: context.agent, session: session.id }).ok) return;
+    // Computed again: a file may have changed while the request was pending (invariant 2).
+    if (context.approvals.consume(decided.id, binding(), { agent: context.agent, session: session.id }).ok) return;
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Binding, bindingOf } from "../approval/binding.ts";
+import { type Binding, bindingOf, needsAllFiles } from "../approval/binding.ts";
 import type { NewApproval } from "../approval/describe.ts";
 import type { Approval } from "../core/approval.ts";
 import type { Verdict } from "../core/policy.ts";
@@ -9,6 +9,8 @@ import type { GatewayContext, WaitOptions } from "./context.ts";
 import { isForbidden, lookupFor } from "./decide.ts";
 import type { PlannedRun } from "./plan.ts";
 import { currentSettings } from "./settings.ts";
+
+const WORKER_FILES = "all files on the machine of the worker that runs it";
 
 /** Returns the sandbox and the log file of a command as shown to the approver. */
 function confinementIn({ plan: { logFile, id }, sandbox }: PlannedRun): string {
@@ -59,18 +61,22 @@ export async function authorize(
   if (granted) return { go: true, approval: null, grants: granted.map(({ id }) => id) };
 
   const confinement = confinementIn(run);
-  const binding = () =>
-    bindingOf({
+  const binding = () => {
+    const bound = bindingOf({
       command: request.command,
       argv: plan.argv,
       file: plan.file,
       cwd: plan.cwd,
       env: plan.env,
       facts: verdict.commands,
+      thorough: needsAllFiles(verdict),
+      addedEnv: Object.keys(request.env ?? {}),
       lookup: lookupFor(plan.path),
       stdin,
       confinement,
     });
+    return context.executor.abilities.remote ? { ...bound, unbound: [WORKER_FILES] } : bound;
+  };
   const asked = context.approvals.request({
     agent: context.agent,
     binding: binding(),

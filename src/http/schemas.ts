@@ -199,11 +199,17 @@ export const ApprovalSchema = z
         .array(
           z.object({
             path: z.string().describe("Path of the file"),
-            role: z.enum(["program", "interpreter", "script", "project file"]).describe("Role of the file"),
-            sha256: z.string().nullable().describe("Hash of the content; null when the file is too large"),
+            role: z
+              .enum(["program", "interpreter", "script", "project file", "file", "folder"])
+              .describe("Role of the file"),
+            sha256: z
+              .string()
+              .nullable()
+              .describe("Hash of the content; null when the file is too large or unreadable"),
           }),
         )
         .describe("Files that are checked again before the command runs"),
+      unbound: z.array(z.string()).describe("Files that may change before the command runs without being noticed"),
       changed: z.array(z.string()).describe("Changes since an earlier approval of this command"),
       always: z
         .union([

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { appendFileSync, copyFileSync, mkdirSync, symlinkSync, unlinkSync } from "node:fs";
+import { appendFileSync, copyFileSync, mkdirSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import type { Approvals } from "../../../src/approval/approvals.ts";
@@ -26,6 +26,34 @@ test("a granted command requires no further approval", () => {
   always(approvals, { command: "uname -a" });
   assert.equal(granted(approvals, "uname -a"), true);
   assert.equal(granted(fixture.approvals(), "uname -a"), true, "another gateway sees the grant");
+});
+
+test("a grant does not apply after a file that the program reads has changed", () => {
+  const approvals = fixture.approvals();
+  const cwd = join(fixture.workspace, "repository");
+  mkdirSync(join(cwd, ".git/hooks"), { recursive: true });
+  for (const name of [".git/HEAD", ".git/config", "body"]) writeFileSync(join(cwd, name), "");
+  const cases = [
+    ["git fetch origin", ".git/hooks/reference-transaction"],
+    ["git fetch upstream", ".git/config"],
+    ["curl -d @body http://localhost/", "body"],
+  ] as const;
+  for (const [command, name] of cases) {
+    always(approvals, { command, cwd });
+    assert.equal(granted(approvals, command, { cwd }), true, command);
+    appendFileSync(join(cwd, name), "#\n");
+    assert.equal(granted(approvals, command, { cwd }), false, command);
+  }
+});
+
+test("refuses a grant when a file has changed since the request", () => {
+  const approvals = fixture.approvals();
+  writeFileSync(join(fixture.workspace, "body"), "1");
+  const { id } = approvals.request(fixture.asked({ command: "curl -d @body http://localhost/" }));
+  writeFileSync(join(fixture.workspace, "body"), "2");
+  const decision = { decision: "always", who: "ann", channel: "cli" } as const;
+  assert.throws(() => approvals.decide(id, decision), { type: "NotGrantable", message: /body has changed since/ });
+  assert.equal(approvals.get(id).status, "pending");
 });
 
 test("a grant covers only its agent, program, arguments and folder", () => {

@@ -94,13 +94,25 @@ export function ApprovalFacts(props: { approval: Approval }) {
                   </code>{" "}
                   <span class="muted">
                     {file.role}
-                    {file.sha256 === null ? ", checked by inode, size and timestamps (too large to hash)" : ""}
+                    {file.sha256 === null ? ", checked by inode, size and timestamps" : ""}
                   </span>
                 </li>
               )}
             </For>
           </ul>
         </details>
+        <Show when={request().unbound.length > 0}>
+          <p class="warn-text">This command reads files that may change before it runs:</p>
+          <ul>
+            <For each={request().unbound}>
+              {(what) => (
+                <li>
+                  <Prose text={what} />
+                </li>
+              )}
+            </For>
+          </ul>
+        </Show>
       </Fact>
       <Show when={props.approval.quorum.rule !== "any" || props.approval.quorum.approvers.length > 0}>
         <Fact name="Approvers">
