@@ -3,7 +3,7 @@ import { argumentValues, isCommand, isNamed, nameSet, nameSpan, names, operands,
 
 const ASKS = /^(?:--help|-h|--version|-V|--list|-l|--print)$/;
 const BECOMES = nameSet(
-  "sudo sudoedit su doas pkexec runuser setpriv gosu su-exec chroot nsenter unshare newgrp sg login capsh machinectl systemd-run pivot_root switch_root visudo vipw vigr dzdo please op sux kdesu gksu gksudo ksu calife super suexec setuidgid chpst s6-setuidgid s6-applyuidgid start-stop-daemon systemd-nspawn run0 runas chroot_safe schroot arch-chroot proot bwrap-suid sudo-rs doas-rs",
+  "sudo sudoedit su doas pkexec runuser setpriv gosu su-exec chroot nsenter unshare newgrp sg login capsh machinectl systemd-run pivot_root switch_root visudo vipw vigr dzdo please sux kdesu gksu gksudo ksu calife super suexec setuidgid chpst s6-setuidgid s6-applyuidgid start-stop-daemon systemd-nspawn run0 runas chroot_safe schroot arch-chroot proot bwrap-suid sudo-rs doas-rs",
 );
 
 const MOUNTS = nameSet(

@@ -2,8 +2,8 @@
 import { type Field, literal, tail } from "../expand/field.ts";
 import { limits } from "../limits.ts";
 import { normalize } from "../path.ts";
-import { type Call, markCommandUnknown, recordTarget } from "../walk/call.ts";
-import { hasOption, type Options, optionValue, readOptions } from "./options.ts";
+import { type Call, recordTarget } from "../walk/call.ts";
+import { hasOption, type Options, optionValue, optionValues } from "./options.ts";
 
 export type Effect = (call: Call, options: Options) => void;
 
@@ -99,7 +99,7 @@ export function patches(call: Call, options: Options): void {
   if (folder) recordTarget(call, "write", folder, true);
 }
 
-export function unpacks(call: Call, folder: Field | null): void {
+function unpacks(call: Call, folder: Field | null): void {
   recordTarget(call, "write", folder ?? literal(".", "", call.fact.span), true);
 }
 
@@ -123,6 +123,15 @@ export function downloads(call: Call, options: Options): void {
     "D",
     "trace",
     "trace-ascii",
+    "stderr",
+    "libcurl",
+    "hsts",
+    "alt-svc",
+    "etag-save",
+    "save-cookies",
+    "warc-file",
+    "rejected-log",
+    "hsts-file",
   ]) {
     const file = optionValue(options, name);
     const writes =
@@ -162,80 +171,10 @@ export const writesNth =
 export const writesOption =
   (...names: string[]): Effect =>
   (call, options) => {
-    const field = optionValue(options, ...names);
-    if (field) recordTarget(call, "write", field, false);
+    for (const field of optionValues(options, ...names)) recordTarget(call, "write", field, false);
   };
 
 export const unpacksTo =
   (...names: string[]): Effect =>
   (call, options) =>
     unpacks(call, optionValue(options, ...names));
-
-const TAR_LONG =
-  "directory= file= extract get create list append update delete remove-files exclude= strip-components= transform= to-command= use-compress-program= absolute-names overwrite checkpoint checkpoint-action= files-from= exclude-from= owner= group= mode= mtime= one-top-level wildcards gzip bzip2 xz zstd auto-compress verbose";
-
-export function tar(call: Call): void {
-  const argv = [...call.argv];
-  // `tar xf a`, without a dash.
-  const bundle = argv[1];
-  if (bundle?.value && /^[a-zA-Z]+$/.test(bundle.value))
-    argv[1] = { ...bundle, value: `-${bundle.value}`, prefix: `-${bundle.value}` };
-  const options = readOptions(argv, {
-    short: "C:f:b:g:H:I:F:K:L:N:T:X:V:xctruAdvzjJpkPOmaZhlWnGsSUwioBR",
-    long: TAR_LONG,
-  });
-  const folder = optionValue(options, "C", "directory");
-  if (hasOption(options, "x", "extract", "get") && !hasOption(options, "O", "to-stdout")) {
-    recordTarget(call, "write", folder ?? literal(".", "", call.fact.span), true);
-    if (hasOption(options, "P", "absolute-names"))
-      markCommandUnknown(call, call.fact.span, "the archive may write to any path");
-  }
-  const file = optionValue(options, "f", "file");
-  if (file && hasOption(options, "c", "create", "r", "append", "u", "update", "delete") && file.value !== "-")
-    recordTarget(call, "write", file, false);
-  if (hasOption(options, "remove-files"))
-    for (const field of options.operands) recordTarget(call, "delete", field, true);
-}
-
-export function rsync(call: Call): void {
-  const options = readOptions(call.argv, {
-    short: "vqcaRbruldLkKHpEXAogDtOJSnWxe:IzCf:B:T:PhiyM:046",
-    long: "delete delete-before delete-during delete-after delete-excluded delete-delay rsh= exclude= include= exclude-from= include-from= files-from= backup-dir= suffix= max-delete= chmod= chown= temp-dir= compare-dest= link-dest= copy-dest= log-file= bwlimit= port= password-file= rsync-path= filter= partial-dir= timeout= dry-run archive remove-source-files out-format= info=",
-  });
-  if (hasOption(options, "n", "dry-run")) return;
-  const last = options.operands.length > 1 ? options.operands.at(-1) : undefined;
-  const deletes = options.list.some((option) => option.name.startsWith("delete"));
-  for (const field of options.operands) {
-    const host = /^(?:rsync:\/\/(?:[^@/]*@)?([\w.-]+)|(?:[\w.-]+@)?([\w.-]+):)/.exec(field.value ?? "");
-    if (host) call.fact.network.push(host[1] ?? host[2] ?? "");
-  }
-  if (last && !isRemote(last)) {
-    recordTarget(call, "write", last, true);
-    if (deletes) recordTarget(call, "delete", last, true);
-  }
-  if (hasOption(options, "remove-source-files"))
-    for (const field of options.operands.slice(0, -1)) if (!isRemote(field)) recordTarget(call, "delete", field, true);
-}
-
-function isRemote(field: Field): boolean {
-  return /^[^/]*:/.test(field.value ?? "");
-}
-
-/** Programs for which `-o` does not name an output file. */
-const OTHERWISE = /^(?:[efz]?grep|rg|ag|ack|find|test|\[|ssh|mount|ps|ls|lsblk|stat|echo|printf|git)$/;
-const OUTPUT =
-  /^--?(?:o|out|outfile|out-file|output|output-file|outdir|out-dir|output-dir|dest|destination|logfile|log-file|target-dir|install-dir)$/;
-
-/** Records the absolute path after an option that usually names an output file, for programs without a model. */
-export function outputOption(call: Call): void {
-  if (OTHERWISE.test(call.name)) return;
-  for (const [index, field] of call.argv.entries()) {
-    const text = field.value ?? field.prefix;
-    if (index === 0 || text[0] !== "-") continue;
-    const equals = text.indexOf("=");
-    const following = call.argv[index + 1];
-    if (equals > 0 && OUTPUT.test(text.slice(0, equals)) && text[equals + 1] === "/")
-      recordTarget(call, "write", tail(field, equals + 1), false);
-    else if (OUTPUT.test(text) && following?.value?.startsWith("/")) recordTarget(call, "write", following, false);
-  }
-}

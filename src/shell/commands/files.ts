@@ -1,7 +1,6 @@
 /** Commands that delete, overwrite or change the permissions of files. To add one, add a line to the table. */
 
-import { tail } from "../expand/field.ts";
-import type { Call } from "../walk/call.ts";
+import { type Call, recordTarget } from "../walk/call.ts";
 import {
   changesAll,
   changesMode,
@@ -15,12 +14,11 @@ import {
   moves,
   overwrites,
   patches,
-  unpacks,
   unpacksTo,
   writesNth,
   writesOption,
 } from "./effects.ts";
-import { hasOption, type OptionSpec, readOptions } from "./options.ts";
+import { hasOption, type OptionSpec, optionValue, readOptions } from "./options.ts";
 
 interface FileCommand extends OptionSpec {
   effect: Effect;
@@ -28,6 +26,17 @@ interface FileCommand extends OptionSpec {
 
 const COPY =
   "target-directory= suffix= backup force interactive no-clobber recursive archive update verbose no-target-directory parents preserve reflink sparse symbolic-link link one-file-system dereference no-dereference attributes-only remove-destination strip-trailing-slashes";
+
+/** Compressors replace their operands, unless they write to standard output, keep the file, or only test it. */
+const COMPRESSOR: FileCommand = {
+  short: "cdfhklnNqrS:tvVM:T:o:123456789",
+  long: "stdout to-stdout decompress uncompress keep list test suffix= force quiet verbose recursive memory= threads=",
+  effect: (call, options) => {
+    const output = optionValue(options, "o");
+    if (output) recordTarget(call, "write", output, false);
+    else if (!hasOption(options, "c", "stdout", "to-stdout", "l", "list", "t", "test")) overwrites(call, options);
+  },
+};
 
 export const FILE_COMMANDS: Record<string, FileCommand> = {
   rm: {
@@ -139,25 +148,15 @@ export const FILE_COMMANDS: Record<string, FileCommand> = {
     short: "d:x:P:lopqtuvnjaC",
     effect: unpacksTo("d"),
   },
-  "7z": {
-    effect: (call) => {
-      for (const field of call.argv) if (/^-o./.test(field.prefix)) unpacks(call, tail(field, 2));
-    },
-  },
   bsdtar: { short: "C:f:xvz", effect: unpacksTo("C") },
-  cpio: {
-    short: "D:idmuvoF:pH:I:O:",
-    long: "directory= extract make-directories",
-    effect: unpacksTo("D", "directory"),
-  },
   curl: {
     short: "o:OJLsSfkHX:d:F:u:A:b:c:e:T:x:w:m:r:K:C:E:Q:t:y:Y:z:D:",
-    long: "output= output-dir= header= request= data= form= user= cookie-jar= dump-header= config= url= trace= trace-ascii= remote-name",
+    long: "output= output-dir= header= request= data= form= user= cookie-jar= dump-header= config= url= trace= trace-ascii= stderr= libcurl= hsts= alt-svc= etag-save= etag-compare= remote-name",
     effect: downloads,
   },
   wget: {
     short: "O:o:P:a:i:e:T:t:U:Q:w:A:R:D:B:X:I:l:",
-    long: "output-document= output-file= directory-prefix= append-output= execute= header= post-file= body-file= post-data= user-agent= warc-file=",
+    long: "output-document= output-file= directory-prefix= append-output= execute= header= post-file= body-file= post-data= user-agent= warc-file= save-cookies= load-cookies= rejected-log= hsts-file=",
     effect: downloads,
   },
   aria2c: { short: "d:o:", long: "dir= out=", effect: downloads },
@@ -168,7 +167,11 @@ export const FILE_COMMANDS: Record<string, FileCommand> = {
     effect: writesOption("o", "output"),
   },
   xxd: { short: "c:g:l:o:s:n:R:", effect: writesNth(1) },
-  openssl: { wordy: true, long: "out= in= inkey= key= keyout= pass= passin= passout=", effect: writesOption("out") },
+  openssl: {
+    wordy: true,
+    long: "out= in= inkey= key= keyout= pass= passin= passout= outform= inform= writerand= newkey= CAkey= CA= config= subj= days=",
+    effect: writesOption("out", "keyout", "writerand"),
+  },
   gpg: { short: "o:r:u:ac:ds", long: "output= recipient= local-user= homedir=", effect: writesOption("o", "output") },
   script: { short: "c:aeE:fI:m:O:o:qT:t::B:", long: "command= log-in= log-out= log-io= append", effect: writesNth(0) },
   mysqldump: { short: "r:u:p::h:P:B:", long: "result-file=", effect: writesOption("r", "result-file") },
@@ -177,8 +180,19 @@ export const FILE_COMMANDS: Record<string, FileCommand> = {
     short: "f:s:w:",
     effect: writesNth(1),
   },
-  gzip: { short: "S:", effect: overwrites },
-  objcopy: { effect: overwrites },
+  gzip: COMPRESSOR,
+  gunzip: COMPRESSOR,
+  bzip2: COMPRESSOR,
+  bunzip2: COMPRESSOR,
+  xz: COMPRESSOR,
+  unxz: COMPRESSOR,
+  zstd: COMPRESSOR,
+  compress: COMPRESSOR,
+  yq: {
+    short: "io:p:P",
+    long: "inplace output-format= input-format=",
+    effect: (call, options) => hasOption(options, "i", "inplace") && overwrites(call, options),
+  },
 };
 
 export function files(call: Call): void {

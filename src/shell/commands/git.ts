@@ -3,7 +3,10 @@
 import { type Field, joinFields, literal, tail } from "../expand/field.ts";
 import { normalize } from "../path.ts";
 import { type Call, markCommandUnknown, type Runner, recordTarget } from "../walk/call.ts";
-import { hasOption, type OptionSpec, optionValue, optionValues, readOptions } from "./options.ts";
+import { fieldValue } from "../walk/state.ts";
+import { setVariable } from "../walk/walk.ts";
+import { hasOption, type OptionSpec, type Options, optionValue, optionValues, readOptions } from "./options.ts";
+import { recordOutputs } from "./outputs.ts";
 
 /** Configuration keys whose value git runs in a shell. */
 const CODE_KEYS =
@@ -17,9 +20,9 @@ export function git(call: Call, run: Runner): void {
     long: "git-dir= work-tree= namespace= exec-path config-env= paginate no-pager bare super-prefix= attr-source=",
     stop: true,
   });
-  const folder = optionValue(globals, "C", "work-tree");
-  const cwd = folder ? (folder.shape === null ? null : normalize(folder.shape, call.cwd)) : call.cwd;
-  call.cwd = cwd;
+  for (const folder of optionValues(globals, "C")) enter(call, folder);
+  const tree = workTree(call, globals);
+  if (tree) enter(call, tree);
   for (const value of optionValues(globals, "c")) setting(call, run, value);
   for (const value of optionValues(globals, "exec-path", "config-env"))
     markCommandUnknown(call, value.span, "`git` runs programs from another folder");
@@ -28,6 +31,8 @@ export function git(call: Call, run: Runner): void {
   if (!sub) return;
   if (sub.value === null) markCommandUnknown(call, sub.span, "the git subcommand is known only at run time");
   SUBCOMMANDS[sub.value ?? ""]?.(call, run, rest);
+  if (tree && OVERWRITES.has(sub.value ?? "")) recordTarget(call, "write", literal(".", "", tree.span), true);
+  recordOutputs(call, readOptions(call.argv, OUTPUT_OPTIONS, rest), run, `git ${sub.value}`);
   for (const field of call.argv.slice(rest)) {
     const found = /^--(?:upload-p[a-z-]*|receive-p[a-z-]*|exec|ext-diff-cmd|tool-cmd)=/.exec(field.prefix);
     if (found && sub.value !== "rebase") run.text(call, tail(field, found[0].length));
@@ -37,6 +42,29 @@ export function git(call: Call, run: Runner): void {
     const output = /^--outp[a-z]*=/.exec(field.prefix);
     if (output) recordTarget(call, "write", tail(field, output[0].length), false);
   }
+}
+
+const OUTPUT_OPTIONS: OptionSpec = { short: "o:", long: "output= output-directory= export-marks=" };
+
+/** Subcommands that overwrite files in the work tree. */
+const OVERWRITES = new Set(
+  "checkout switch restore reset stash read-tree checkout-index merge pull rebase apply am cherry-pick revert".split(
+    " ",
+  ),
+);
+
+function enter(call: Call, folder: Field): void {
+  call.cwd = folder.shape === null ? null : normalize(folder.shape, call.cwd);
+}
+
+/** Returns the folder that `--work-tree`, `core.worktree` or `GIT_WORK_TREE` sets. */
+function workTree(call: Call, globals: Options): Field | null {
+  const option = optionValue(globals, "work-tree");
+  const setting = optionValues(globals, "c").findLast((value) => /^core\.worktree=/i.test(value.prefix));
+  const assigned = call.assignments.findLast(({ name }) => name === "GIT_WORK_TREE")?.value;
+  const variable = call.walk.state.variables.get("GIT_WORK_TREE");
+  const exported = variable?.kind === "text" ? literal(variable.text, "", call.fact.span) : null;
+  return option ?? (setting ? tail(setting, setting.prefix.indexOf("=") + 1) : null) ?? assigned ?? exported;
 }
 
 /** Models `-c key=value`. Commands, and aliases that start with `!`, are shell text. */
@@ -69,7 +97,7 @@ function runsOption(spec: OptionSpec, ...names: string[]): Sub {
 
 const SUBCOMMANDS: Record<string, Sub> = {
   config: (call, run, from) => {
-    const { operands } = readOptions(
+    const options = readOptions(
       call.argv,
       {
         short: "f:lez",
@@ -77,11 +105,20 @@ const SUBCOMMANDS: Record<string, Sub> = {
       },
       from,
     );
+    const { operands } = options;
     const words = operands[0]?.value === "set" ? operands.slice(1) : operands;
     const [key, value] = words;
     if (value && call.argv.some((field) => field.value === "--system"))
       recordTarget(call, "write", literal("/etc/gitconfig", "", call.fact.span), false);
+    const file = optionValue(options, "f", "file");
+    if (value && file) recordTarget(call, "write", file, false);
     if (key?.value && value) config(call, run, key.value, value, value);
+    if (/^core\.worktree$/i.test(key?.value ?? "") && value)
+      setVariable(call.walk, "GIT_WORK_TREE", fieldValue(value, true));
+  },
+  bundle: (call, _run, from) => {
+    const [verb, file] = readOptions(call.argv, { long: "quiet progress all version=" }, from).operands;
+    if (verb?.value === "create" && file && file.value !== "-") recordTarget(call, "write", file, false);
   },
   clean: (call, _run, from) => {
     const options = readOptions(

@@ -1,16 +1,30 @@
 /** Selects the models of a command by its name, ignoring version suffixes and variants. */
 import type { Call, Runner } from "../walk/call.ts";
+import { ar, cloudCopy, cpio, rsync, sevenZip, tar, zip } from "./archives.ts";
 import { catOutput } from "./builtin-output.ts";
-import { rsync, tar } from "./effects.ts";
 import { FILE_COMMANDS, files } from "./files.ts";
 import { git } from "./git.ts";
 import { awk, editor, INTERPRETERS, interpreter, make, sed, sqlite, versionless } from "./interpreters.ts";
-import { cargo, cmake, cmd, go, multicall, npm, runInEnvironment } from "./packages.ts";
-import { env, PREFIXES, prefix } from "./prefix.ts";
-import { container, containerExec, kubectl, ssh } from "./remote.ts";
+import { apt, cargo, cmake, cmd, dpkg, go, multicall, npm, rpm, runInEnvironment } from "./packages.ts";
+import { bwrap, env, prefix } from "./prefix.ts";
+import { PREFIXES } from "./prefixes.ts";
+import { ansible, container, containerExec, kubectl, socat, ssh } from "./remote.ts";
 import { SHELLS, shell } from "./shells.ts";
-import { at, concurrently, entr, flock, hyperfine, multiplexer, su, TEXT_OPTIONS, textOption, watch } from "./texts.ts";
-import { find, parallel, xargs } from "./xargs-find.ts";
+import {
+  at,
+  concurrently,
+  entr,
+  flock,
+  hyperfine,
+  multiplexer,
+  sops,
+  su,
+  TEXT_OPTIONS,
+  textOperands,
+  textOption,
+  watch,
+} from "./texts.ts";
+import { fd, find, parallel, xargs } from "./xargs-find.ts";
 
 type Handler = (call: Call, run: Runner) => void;
 
@@ -39,11 +53,18 @@ function build(): void {
   add(Object.keys(INTERPRETERS), interpreter);
   add(SHELLS, shell);
   add(["env", "genv"], env);
+  add(["bwrap"], bwrap);
   add(["xargs", "gxargs"], xargs);
   add(["parallel"], parallel);
-  add(["find", "gfind", "fdfind"], find);
+  add(["find", "gfind"], find);
+  add(["fd", "fdfind"], fd);
   add(["tar", "gtar"], tar);
   add(["rsync"], rsync);
+  add(["zip"], zip);
+  add(["7z", "7za", "7zr", "7zz", "rar", "unrar"], sevenZip);
+  add(["cpio"], cpio);
+  add(["ar"], ar);
+  add(["rclone", "aws", "gsutil"], cloudCopy);
   add(["git"], git);
   add(["ssh", "scp", "sftp", "autossh", "mosh"], ssh);
   add(["docker", "podman", "nerdctl", "docker-compose", "podman-compose"], container);
@@ -51,6 +72,13 @@ function build(): void {
   add(["lxc", "incus", "lxc-attach", "adb", "wsl", "machinectl"], containerExec);
   add(["npx", "pnpx", "bunx", "npm", "pnpm", "yarn", "bun"], npm);
   add(["uv", "conda", "mamba", "micromamba", "mise", "asdf", "rbenv", "pyenv", "nix"], runInEnvironment);
+  add(["apt", "apt-get", "aptitude", "apt-cache"], apt);
+  add(["dpkg", "dpkg-deb"], dpkg);
+  add(["rpm", "rpmbuild"], rpm);
+  add(["ansible"], ansible);
+  add(["socat"], socat);
+  add(["sops"], sops);
+  add(["pee", "mispipe"], textOperands);
   add(["go"], go);
   add(["cargo"], cargo);
   add(["cmake"], cmake);

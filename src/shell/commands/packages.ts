@@ -1,7 +1,7 @@
 /** Models package managers and build tools that start a command. */
 
-import { joinFields } from "../expand/field.ts";
-import { type Call, markCommandUnknown, type Runner } from "../walk/call.ts";
+import { joinFields, tail } from "../expand/field.ts";
+import { type Call, markCommandUnknown, type Runner, recordTarget } from "../walk/call.ts";
 import { hasOption, optionValue, optionValues, readOptions } from "./options.ts";
 
 const NPX = {
@@ -63,6 +63,47 @@ export function cargo(call: Call, run: Runner): void {
     if (/runner|linker|rustc|wrapper|credential/.test(value.value ?? "?"))
       markCommandUnknown(call, value.span, "a configuration option makes `cargo` run other programs");
   if (call.argv[1]?.value === "watch") for (const value of optionValues(options, "s", "shell")) run.text(call, value);
+}
+
+/** Settings of apt whose value is a command. */
+const APT_HOOKS = /(?:invoke(?:-success)?|pre-install-pkgs|proxy-auto-detect|dir::bin::[\w-]+)(?:::)*\s*=?\s*/i;
+
+/** Models `apt-get -o DPkg::Pre-Invoke::=cmd`, which runs a command before or after the installation. */
+export function apt(call: Call, run: Runner): void {
+  const options = readOptions(call.argv, {
+    short: "o:c:t:a:yqdsmfbuVhP",
+    long: "option= config-file= target-release= default-release= host-architecture= assume-yes quiet",
+  });
+  for (const value of optionValues(options, "o", "option")) {
+    const hook = APT_HOOKS.exec(value.prefix);
+    if (hook) {
+      const code = tail(value, hook.index + hook[0].length);
+      run.text(call, { ...code, value: code.value?.replace(/^[\s{"']+|[\s}"';]+$/g, "") ?? null });
+    } else if (value.value === null || /^dir(?:::|$)|invoke|instdir|admindir|--root/i.test(value.value))
+      markCommandUnknown(call, value.span, "an option makes the package manager use other programs or folders");
+  }
+  if (hasOption(options, "c", "config-file"))
+    markCommandUnknown(call, call.fact.span, "the package manager reads another configuration file");
+}
+
+/** Models `dpkg --pre-invoke=cmd` and `dpkg --root=folder`. */
+export function dpkg(call: Call, run: Runner): void {
+  const options = readOptions(call.argv, {
+    short: "iPrlLsSpVCDGOEBRxXceI",
+    long: "pre-invoke= post-invoke= status-logger= root= instdir= admindir= log= force= path-include= path-exclude=",
+  });
+  for (const value of optionValues(options, "pre-invoke", "post-invoke", "status-logger")) run.text(call, value);
+  for (const value of optionValues(options, "root", "instdir", "admindir")) recordTarget(call, "write", value, true);
+  if (hasOption(options, "x", "X", "extract", "vextract") && options.operands[1])
+    recordTarget(call, "write", options.operands[1], true);
+}
+
+/** Models `rpm --eval '%(cmd)'`: rpm expands macros, and `%(…)` is the output of a command. */
+export function rpm(call: Call, run: Runner): void {
+  for (const field of call.argv.slice(1)) {
+    const code = /%\(([^)]*)\)/.exec(field.value ?? "");
+    if (code?.[1]) run.text(call, { ...field, value: code[1] });
+  }
 }
 
 /** Models `cmake -E env cmd` and `cmake -E rm`. */

@@ -1,6 +1,6 @@
 /**
- * Commands that run their remaining arguments as a command, after options and possibly operands. To add one, add a line
- * to the table.
+ * Models commands that run their remaining arguments as a command, after options and possibly operands. The table is in
+ * prefixes.ts.
  */
 
 import type { Field } from "../expand/field.ts";
@@ -9,165 +9,10 @@ import { normalize } from "../path.ts";
 import type { Assigned } from "../walk/call.ts";
 import { type Call, markCommandUnknown, type Runner } from "../walk/call.ts";
 import { environmentCode } from "../walk/environment.ts";
-import { type OptionSpec, optionValue, readOptions } from "./options.ts";
-
-interface Prefix extends OptionSpec {
-  /** Options may also follow the operands (`setarch x86_64 -R cmd`, `perf stat -e x cmd`). */
-  optionsAfter?: boolean;
-  /** Number of operands before the command (`timeout 5 cmd`, `chroot /x cmd`). */
-  skip?: number;
-  /** Options with which the wrapper runs no command (`taskset -p 1`, `command -v x`). */
-  inert?: readonly string[];
-  /** `NAME=value` before the command sets its environment. */
-  assigns?: boolean;
-  /** Options that set the working directory of the command. */
-  chdir?: readonly string[];
-  /** The command runs in the current shell. */
-  inShell?: boolean;
-  /**
-   * The wrapper does more than start the inner command: it changes privileges or traces the command, for example. So
-   * allowing the inner command does not allow the wrapper.
-   */
-  own?: boolean;
-}
-
-const SUDO: Prefix = {
-  short: "ABbC:D:Eeg:HhiKklNnPp:R:r:SsT:t:U:u:Vv",
-  long: "askpass background close-from= chdir= preserve-env edit group= set-home host= login list non-interactive prompt= chroot= role= shell stdin type= command-timeout= other-user= user= validate version",
-  assigns: true,
-  chdir: ["D", "chdir"],
-  own: true,
-};
-
-export const PREFIXES: Record<string, Prefix> = {
-  command: { short: "pvV", inert: ["v", "V"], inShell: true },
-  builtin: { inShell: true },
-  exec: { short: "cla:", inShell: true },
-  nohup: {},
-  chronic: { short: "ve" },
-  ifne: { short: "n" },
-  zrun: {},
-  lckdo: { short: "wqESes", skip: 1 },
-  perf: { short: "e:o:p:t:r:F:c:g:ad", long: "event= output= pid= repeat= call-graph=", skip: 1, optionsAfter: true },
-  nice: { short: "n:0123456789", long: "adjustment=" },
-  ionice: { short: "c:n:p:P:u:t", long: "class= classdata= pid= ignore", inert: ["p", "P", "u", "pid"] },
-  timeout: { short: "fk:s:pv", long: "foreground kill-after= signal= preserve-status verbose", skip: 1 },
-  gtimeout: { short: "fk:s:pv", long: "foreground kill-after= signal= preserve-status verbose", skip: 1 },
-  stdbuf: { short: "i:o:e:", long: "input= output= error=" },
-  setsid: { short: "cfw", long: "ctty fork wait" },
-  time: { short: "apvf:o:", long: "append format= output= portability verbose" },
-  chrt: {
-    short: "abdfimoprRT:P:D:v",
-    long: "deadline fifo idle other batch rr sched-runtime= sched-period= sched-deadline=",
-    skip: 1,
-    inert: ["p", "m"],
-  },
-  taskset: { short: "acp", long: "all-tasks cpu-list pid", skip: 1, inert: ["p", "pid"] },
-  numactl: {
-    short: "i:N:C:m:p:l",
-    long: "interleave= cpunodebind= physcpubind= membind= preferred= localalloc",
-    inert: ["hardware", "show", "H", "s"],
-  },
-  setarch: {
-    short: "BFILRSTXZ3v",
-    long: "uname-2.6 verbose addr-no-randomize addr-compat-layout mmap-page-zero read-implies-exec sticky-timeouts whole-seconds short-inode 32bit fdpic-funcptrs 4gb 3gb show",
-    skip: 1,
-    optionsAfter: true,
-  },
-  linux32: { short: "BFILRSTXZ3v" },
-  linux64: { short: "BFILRSTXZ3v" },
-  i386: { short: "BFILRSTXZ3v" },
-  x86_64: { short: "BFILRSTXZ3v" },
-  uname26: {},
-  unshare: {
-    short: "imnpuUCTfrcS:G:R:w:",
-    long: "fork map-root-user map-current-user mount-proc root= wd= setuid= setgid= propagation= setgroups= map-user= map-group=",
-    chdir: ["w", "wd"],
-    own: true,
-  },
-  nsenter: {
-    short: "t:m::u::i::n::p::C::U::T::S:G:r::w::W:FZae",
-    long: "target= setuid= setgid= all wdns=",
-    own: true,
-  },
-  chroot: { long: "groups= userspec= skip-chdir", skip: 1, own: true },
-  sudo: SUDO,
-  doas: { short: "C:Lnsu:a:", own: true, assigns: true },
-  pkexec: { long: "user= disable-internal-agent keep-cwd", own: true },
-  gosu: { skip: 1, own: true },
-  "su-exec": { skip: 1, own: true },
-  setpriv: {
-    long: "reuid= regid= ruid= euid= rgid= egid= groups= inh-caps= ambient-caps= bounding-set= securebits= pdeathsig= selinux-label= apparmor-profile= clear-groups init-groups keep-groups no-new-privs reset-env nnp",
-    own: true,
-  },
-  strace: {
-    short: "a:b:CcDdE:e:Ffhi:I:kno:O:p:P:qrS:s:tTu:U:vVwX:xyYzZ",
-    long: "attach= trace= output= string-limit= user= seccomp-bpf follow-forks",
-    own: true,
-  },
-  ltrace: { short: "a:A:bcCD:e:F:fhiln:o:p:rs:StTu:Vw:x:X:", own: true },
-  valgrind: { own: true },
-  prlimit: {
-    short: "p:o:c::d::e::f::i::l::m::n::q::r::s::t::u::v::x::y::",
-    long: "pid= output=",
-    inert: ["p", "pid"],
-  },
-  cpulimit: { short: "l:e:p:P:zvbfi", long: "limit= exe= pid= path=" },
-  fakeroot: { short: "l:f:i:s:ub:", long: "lib= faked=" },
-  eatmydata: {},
-  unbuffer: { short: "p" },
-  rlwrap: { short: "a::A::b:B:c:C:D:f:F:g:H:iIl:m::M:no:O:p::P:q:rRs:S:t:T:UvwWz:" },
-  faketime: { short: "mf", skip: 1 },
-  torsocks: {},
-  torify: {},
-  proxychains: { short: "qf:" },
-  proxychains4: { short: "qf:" },
-  catchsegv: {},
-  "dbus-run-session": { long: "config-file= dbus-daemon=" },
-  "dbus-launch": { long: "exit-with-session" },
-  "xvfb-run": { short: "ae:f:hln:p:s:w:", long: "auto-servernum server-num= server-args= error-file=" },
-  "systemd-inhibit": { long: "what= who= why= mode= list" },
-  "systemd-run": {
-    short: "u:p:E:tPqGdSM:H:r",
-    long: "unit= property= uid= gid= nice= setenv= working-directory= same-dir pty pipe quiet scope user shell slice= on-active= on-boot= on-calendar= on-startup= on-unit-active= timer-property= service-type= description= machine= host= wait collect no-block remain-after-exit",
-    chdir: ["working-directory"],
-    own: true,
-  },
-  "start-stop-daemon": { own: true },
-  "ssh-agent": { short: "a:cDdE:kO:P:st:" },
-  firejail: { own: true },
-  cgexec: { short: "g:", long: "sticky" },
-  caffeinate: { short: "disut:w:" },
-  bundle: { skip: 1 },
-  poetry: { skip: 1 },
-  pipenv: { skip: 1 },
-  hatch: { skip: 1 },
-  rye: { skip: 1 },
-  pdm: { skip: 1 },
-  "cross-env": { assigns: true },
-  "cross-env-shell": { assigns: true },
-  dotenv: { short: "e:f:c:", own: true },
-  direnv: { skip: 2 },
-  noglob: { inShell: true },
-  nocorrect: { inShell: true },
-  repeat: { skip: 1, inShell: true },
-  "-": { inShell: true },
-  emulate: { skip: 1, inShell: true },
-  zmodload: { inert: [], inShell: true },
-  autoload: { inShell: true },
-  sched: { skip: 1, inShell: true },
-};
-
-/** Commands that run another command only with this subcommand. */
-const SUBCOMMAND: Record<string, string> = {
-  bundle: "exec",
-  poetry: "run",
-  pipenv: "run",
-  hatch: "run",
-  rye: "run",
-  pdm: "run",
-  direnv: "exec",
-};
+import { type Options, optionValue, readOptions } from "./options.ts";
+import { recordOutputs } from "./outputs.ts";
+import { PREFIXES, type Prefix } from "./prefixes.ts";
+import { guessInnerCommand } from "./unmodeled.ts";
 
 /** Names that run another command in zsh but not in bash. */
 const ZSH = new Set(["noglob", "nocorrect", "repeat", "-", "emulate", "zmodload", "autoload", "sched"]);
@@ -175,28 +20,18 @@ const ZSH = new Set(["noglob", "nocorrect", "repeat", "-", "emulate", "zmodload"
 export function prefix(call: Call, run: Runner): void {
   const spec = PREFIXES[call.name];
   if (!spec) return;
-  const sub = SUBCOMMAND[call.name];
-  if (sub && call.argv[1]?.value !== sub) return;
   if (ZSH.has(call.name)) markCommandUnknown(call, call.fact.span, "bash and zsh read this command differently");
   const options = readOptions(call.argv, { ...spec, stop: true });
+  recordOutputs(call, options, run);
+  if (spec.sub && !spec.sub.includes(options.operands[0]?.value ?? "")) return;
   call.fact.wrapper = !spec.own;
   if (options.list.some((option) => spec.inert?.includes(option.name))) return;
-  for (const option of options.list) {
-    // An option that is not in the table may take the next argument, so the command may start one argument later.
-    if (!option.known && !/^\d+$/.test(option.name)) {
-      if (!call.fact.executable.name || !spec.own)
-        markCommandUnknown(
-          call,
-          option.field.span,
-          "an unknown option makes it unclear where the inner command starts",
-        );
-    }
-  }
-  // `setarch -R cmd` omits the architecture.
-  const skip =
-    spec.optionsAfter && call.name === "setarch" && call.argv[1]?.value?.startsWith("-") ? 0 : (spec.skip ?? 0);
-  let rest = options.operands.slice(skip);
-  if (spec.optionsAfter) rest = readOptions(rest, { ...spec, stop: true }, 0).operands;
+  // An option that is not in the table may take the next argument, so the command may start one argument later.
+  const unclear = options.list.find((option) => !option.known && !/^\d+$/.test(option.name));
+  if (unclear && !spec.own)
+    markCommandUnknown(call, unclear.field.span, "an unknown option makes it unclear where the inner command starts");
+  if (unclear) guessInnerCommand(call, run);
+  let rest = commandIn(call, spec, options, run);
   const assignments: Assigned[] = [];
   while (spec.assigns && rest[0] && /^[A-Za-z_]\w*=/.test(rest[0].prefix)) {
     const field = rest[0];
@@ -210,11 +45,58 @@ export function prefix(call: Call, run: Runner): void {
   if (spec.skip && options.operands.slice(0, spec.skip).some((field) => field.many)) {
     markCommandUnknown(call, call.fact.span, "the start of the inner command is known only at run time");
   }
+  const [only] = rest;
+  if (spec.text && only && rest.length === 1 && /\s/.test(only.value ?? "")) {
+    run.text(call, only, extra);
+    return;
+  }
   if (call.name === "chroot") {
     run.argv(call, rest, { ...extra, cwd: "/" });
     return;
   }
   run.argv(call, rest, { ...extra, inShell: spec.inShell === true });
+}
+
+/** Returns the arguments from the inner command on. */
+function commandIn(call: Call, spec: Prefix, options: Options, run: Runner): Field[] {
+  const dashes = spec.dashes ? call.argv.findIndex((field) => field.value === "--") : -1;
+  if (dashes > 0) return call.argv.slice(dashes + 1);
+  // `setarch -R cmd` omits the architecture.
+  const omits = call.name === "setarch" && call.argv[1]?.value?.startsWith("-");
+  const rest = options.operands.slice(omits ? 0 : (spec.skip ?? 0));
+  if (!spec.optionsAfter && !spec.dashes) return rest;
+  const after = readOptions(rest, { ...spec, stop: true }, 0);
+  recordOutputs(call, after, run);
+  return after.operands;
+}
+
+/** The number of values that an option of bwrap takes. */
+const BWRAP_VALUES: Record<number, readonly string[]> = {
+  1: "args argv0 userns userns2 pidns uid gid hostname chdir unsetenv lock-file sync-fd exec-label file-label proc dev tmpfs mqueue dir seccomp add-seccomp-fd block-fd userns-block-fd info-fd json-status-fd cap-add cap-drop perms size remount-ro overlay-src tmp-overlay ro-overlay".split(
+    " ",
+  ),
+  2: "setenv bind bind-try dev-bind dev-bind-try ro-bind ro-bind-try bind-fd ro-bind-fd file bind-data ro-bind-data symlink chmod".split(
+    " ",
+  ),
+  3: ["overlay"],
+};
+
+/** Models `bwrap`, some of whose options take several values. */
+export function bwrap(call: Call, run: Runner): void {
+  let at = 1;
+  let cwd: string | null | undefined;
+  for (; at < call.argv.length; at++) {
+    const text = call.argv[at]?.value ?? "";
+    if (!text.startsWith("--") || text === "--") break;
+    const name = text.slice(2);
+    const takes = [1, 2, 3].find((count) => BWRAP_VALUES[count]?.includes(name)) ?? 0;
+    const value = call.argv[at + 1];
+    if (name === "chdir" && value) cwd = value.shape === null ? null : normalize(value.shape, call.cwd);
+    if (name === "args") markCommandUnknown(call, call.fact.span, "`bwrap` reads its arguments from a file");
+    at += takes;
+  }
+  if (call.argv[at]?.value === "--") at++;
+  run.argv(call, call.argv.slice(at), cwd === undefined ? {} : { cwd });
 }
 
 const ENV_OPTIONS = {
@@ -251,7 +133,7 @@ export function env(call: Call, run: Runner): void {
     if (equals < 0) break;
     assignments.push({ name: field.prefix.slice(0, equals), value: tail(field, equals + 1) });
   }
-  environmentCode(call.walk, assignments, call.origin);
+  environmentCode(call.walk, assignments, call.origin, true);
   if (assignments.some(({ name }) => name === "PATH"))
     markCommandUnknown(call, call.fact.span, "`PATH` was changed, so the program to run is not known");
   const folder = optionValue(options, "C", "chdir");

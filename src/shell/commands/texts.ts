@@ -62,9 +62,9 @@ export const TEXT_OPTIONS: Record<string, TextRunner> = {
     long: "prepare= cleanup= setup= shell= warmup= runs=",
     text: ["p", "prepare", "c", "cleanup", "s", "setup"],
   },
-  reptyr: { text: [] },
-  "git-filter-branch": { text: [] },
-  ctags: { long: "sort-command=", text: [] },
+  doppler: { long: "command= project= config= token=", text: ["command"] },
+  bpftrace: { short: "c:p:e:o:", text: ["c"] },
+  execlineb: { short: "c:p:s:S:", text: ["c"] },
 };
 
 export function textOption(call: Call, run: Runner): void {
@@ -77,6 +77,17 @@ export function textOption(call: Call, run: Runner): void {
   for (const value of optionValues(options, "checkpoint-action")) {
     if (/^exec=/.test(value.prefix)) run.text(call, tail(value, 5));
   }
+}
+
+/** Models `pee 'a' 'b'` and `mispipe 'a' 'b'`, all of whose operands are shell text. */
+export function textOperands(call: Call, run: Runner): void {
+  for (const field of readOptions(call.argv, {}).operands) run.text(call, field);
+}
+
+/** Models `sops exec-env FILE TEXT`. */
+export function sops(call: Call, run: Runner): void {
+  const { operands } = readOptions(call.argv, { long: "user= pristine background same-process" });
+  if (/^exec-(?:env|file)$/.test(operands[0]?.value ?? "") && operands[2]) run.text(call, operands[2]);
 }
 
 /** Models `watch cmd args`, whose operands are joined into shell text. */

@@ -2,7 +2,7 @@
 import { type Field, joinFields, likely, literal, unknownField } from "../expand/field.ts";
 import { limits } from "../limits.ts";
 import { type Call, markCommandUnknown, type Runner, recordTarget } from "../walk/call.ts";
-import { hasOption, type Options, optionValue, readOptions } from "./options.ts";
+import { hasOption, type Options, optionValue, optionValues, readOptions } from "./options.ts";
 
 export function xargs(call: Call, run: Runner): void {
   const options = readOptions(call.argv, {
@@ -159,6 +159,27 @@ export function find(call: Call, run: Runner): void {
     .map((start) => (start.value === null ? "" : `${start.value.replace(/\/$/, "")}/*`))
     .filter(Boolean);
   call.output = { kind: "text", text: `${below.join("\n")}\n`, field: null, uncertain };
+}
+
+/** Models `fd PATTERN FOLDER… -x cmd`, which runs a command for the files it finds. */
+export function fd(call: Call, run: Runner): void {
+  const at = call.argv.findIndex((field) => /^(?:-[xX]|--exec|--exec-batch)$/.test(field.value ?? ""));
+  if (at < 0) return;
+  const options = readOptions(call.argv.slice(0, at), {
+    short: "HIusgFaLpd:t:e:S:E:c:j:o:1q0",
+    long: "search-path= base-directory= max-depth= type= extension= exclude= size= owner= threads= changed-within= changed-before=",
+  });
+  const named = optionValues(options, "search-path", "base-directory");
+  const starts = named.length > 0 ? named : options.operands.slice(1);
+  if (starts.length === 0) starts.push(literal(".", "", call.fact.span));
+  const command = call.argv.slice(at + 1);
+  if (!command.some((field) => field.value?.includes("{"))) command.push(literal("{}", "", call.fact.span));
+  for (const start of starts)
+    run.argv(
+      call,
+      command.map((field) => withFoundPath(field, start)),
+      { label: `${call.name} ${call.argv[at]?.value}` },
+    );
 }
 
 /** Returns the starting point with a final slash, because `find -L` searches the folder that a link points to. */

@@ -1,4 +1,5 @@
 /** Finds code in environment variables: programs run the value of some variables as a command. */
+import { looksLikeText } from "../commands/unmodeled.ts";
 import type { Assigned } from "./call.ts";
 import type { Origin } from "./state.ts";
 import type { Walk } from "./walk.ts";
@@ -21,7 +22,12 @@ const PROMPTS = new Set(["PS0", "PS1", "PS2", "PS4"]);
 const LOADERS =
   /^(?:LD_PRELOAD|LD_AUDIT|LD_LIBRARY_PATH|DYLD_INSERT_LIBRARIES|BASH_ENV|ENV|ZDOTDIR|PYTHONSTARTUP|PYTHONHOME|PERL5OPT|PERL5DB|RUBYOPT|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|GIT_CONFIG.*|GIT_EXEC_PATH|GIT_TEMPLATE_DIR|GIT_DIR|TAR_OPTIONS|RIPGREP_CONFIG_PATH|GCONV_PATH|BASH_FUNC_.*|SHELLOPTS|BASHOPTS|MAKEFLAGS|CURL_HOME|WGETRC|INPUTRC|LUA_INIT.*|PHP_INI_SCAN_DIR|PHPRC|VIMINIT|EXINIT|OPENSSL_CONF|SHELL|NODE_PATH|PYTHONPATH|PERL5LIB|RUBYLIB|CLASSPATH|DOCKER_HOST|KUBECONFIG|LESSKEY)$/;
 
-export function environmentCode(walk: Walk, assignments: readonly Assigned[], origin: Origin): void {
+/** Names of other variables whose value is usually a command, such as `CC` or `DEPLOY_CMD`. */
+const NAMES_COMMAND =
+  /(?:^|_)(?:CC|CXX|LD|AR|MAKE|RUSTC|CMD|COMMAND|EXEC|HOOK|RUNNER|LINKER|WRAPPER|OPENER|VIEWER|DIFF|RSH|SSH)(?:_|$)/i;
+
+/** `starts` says that the assignments precede a command, which receives them. */
+export function environmentCode(walk: Walk, assignments: readonly Assigned[], origin: Origin, starts = false): void {
   for (const { name, value } of assignments) {
     const prompt = PROMPTS.has(name);
     if (COMMANDS.has(name) || prompt) {
@@ -38,20 +44,15 @@ export function environmentCode(walk: Walk, assignments: readonly Assigned[], or
           : ""
         : value.value.replace(/^[|!-]+/, "");
       if (code.trim() === "" || code === "cat") continue;
-      const inner = {
-        ...origin,
-        source: code,
-        base: null,
-        span: value.span,
-        via: [...origin.via, `$${name}`],
-        reentry: origin.reentry + 1,
-      };
-      isolated(walk, () => {
-        walk.state.functions.clear();
-        walk.visitor.text(walk, code, inner);
-      });
+      runValue(walk, name, code, value, origin);
     } else if (LOADERS.test(name)) {
       markUnknown(walk, { span: value.span, why: `\`${name}\` makes programs load or run other code` });
+      // `TAR_OPTIONS=--to-command=cmd`, `GIT_CONFIG_PARAMETERS="'core.pager=cmd'"`
+      const code = (value.value ?? "").replace(/^['"]?[\w.-]*=(?:exec=)?/, "").replace(/['"]$/, "");
+      if (looksLikeText({ ...value, value: code }) || /^(?:reboot|halt|poweroff)$/.test(code))
+        runValue(walk, name, code, value, origin);
+    } else if (starts && NAMES_COMMAND.test(name) && looksLikeText(value)) {
+      runValue(walk, name, value.value ?? "", value, origin);
     } else if (
       name === "NODE_OPTIONS" &&
       !/^(?:--max-[a-z-]+=\d+|--(?:no-)?(?:deprecation|warnings)|--enable-source-maps| )*$/.test(value.value ?? "?")
@@ -59,4 +60,19 @@ export function environmentCode(walk: Walk, assignments: readonly Assigned[], or
       markUnknown(walk, { span: value.span, why: "`NODE_OPTIONS` makes Node.js load or run other code" });
     }
   }
+}
+
+function runValue(walk: Walk, name: string, code: string, value: Assigned["value"], origin: Origin): void {
+  const inner = {
+    ...origin,
+    source: code,
+    base: null,
+    span: value.span,
+    via: [...origin.via, `$${name}`],
+    reentry: origin.reentry + 1,
+  };
+  isolated(walk, () => {
+    walk.state.functions.clear();
+    walk.visitor.text(walk, code, inner);
+  });
 }

@@ -4,10 +4,11 @@
  */
 import type { CommandFact, Span } from "../../core/facts.ts";
 import { builtinOf, isBuiltin } from "../commands/builtins.ts";
-import { outputOption } from "../commands/effects.ts";
 import { handlerOf, isSensitive } from "../commands/handlers.ts";
+import { recordOutputs } from "../commands/outputs.ts";
+import { guessInnerCommand } from "../commands/unmodeled.ts";
 import { hasConfusables, hasLookalikes } from "../confusable.ts";
-import { type Field, wordOf } from "../expand/field.ts";
+import { type Field, literal, wordOf } from "../expand/field.ts";
 import { limits } from "../limits.ts";
 import { basename, normalize } from "../path.ts";
 import {
@@ -71,7 +72,7 @@ export function runArgv(walk: Walk, run: Run): void {
   if (run.redirects) addRedirects(call, run.redirects);
   walk.commands.push(fact);
   identify(call, word);
-  if (assignments.length > 0) environmentCode(walk, assignments, origin);
+  if (assignments.length > 0) environmentCode(walk, assignments, origin, true);
   if (assignments.some(({ name }) => name === "PATH"))
     markCommandUnknown(call, word.span, "`PATH` is set for this command, so the program it runs is not known");
   if (written !== null) {
@@ -180,7 +181,10 @@ function applyModel(call: Call): void {
   const resolved = fact.executable.resolved === null ? "" : basename(fact.executable.resolved);
   const handler = handlerOf(name) ?? (resolved === name ? undefined : handlerOf(resolved));
   if (handler) handler(call, runner);
-  if (!fact.wrapper && fact.targets.length === 0) outputOption(call);
+  else guessInnerCommand(call, runner);
+  // In POSIX shells, `time -o file cmd` runs the program `time`, not the keyword.
+  if (/^-[a-z]/.test(name)) runInner(call, [literal("time", "", fact.span), ...call.argv]);
+  if (!fact.wrapper && fact.targets.length === 0) recordOutputs(call, null);
 }
 
 /** Marks unknown arguments of commands whose arguments decide what is destroyed. */
