@@ -83,6 +83,9 @@ const SECTIONS: Section[] = [
     names: [
       "CheckOptions",
       "Verdict",
+      "SandboxEnforcement",
+      "SandboxLevel",
+      "UnsupportedFeature",
       "Decision",
       "Reason",
       "Security",

@@ -37,6 +37,7 @@ export type {
 export type { Ask, Decision, Reason, Security, Verdict } from "./core/policy.ts";
 export type { RunRequest } from "./core/request.ts";
 export type { ResourceUsage, RunResult, Status } from "./core/result.ts";
+export type { SandboxEnforcement, SandboxLevel, UnsupportedFeature } from "./core/sandbox-level.ts";
 export type {
   Capture,
   LogChunk,

@@ -49,22 +49,6 @@ static uint64_t supported_access(int abi)
 	return access;
 }
 
-unsupported_t landlock_unsupported(const struct sandbox_spec *spec, int abi)
-{
-	unsupported_t unsupported = 0;
-	if (abi < 1)
-		unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_LANDLOCK);
-	if (abi < 3)
-		unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_TRUNCATE);
-	if (abi < 4 && spec->network == NETWORK_PORTS)
-		unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_PORTS);
-	if (abi < 5)
-		unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_IOCTL_DEV);
-	if (abi < 6)
-		unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_SCOPE_ABSTRACT) | UNSUPPORTED_BIT(UNSUPPORTED_SCOPE_SIGNALS);
-	return unsupported;
-}
-
 static int add_port(int ruleset, uint16_t port)
 {
 	struct net_port_attr rule = {NET_BIND_TCP | NET_CONNECT_TCP, port};

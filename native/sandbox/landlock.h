@@ -5,7 +5,6 @@
 
 #include "sandbox/path_fingerprints.h"
 #include "sandbox/spec.h"
-#include "sandbox/unsupported.h"
 
 /* Landlock system calls. The functions take the ABI version as an argument, so that tests can use older versions. */
 
@@ -36,9 +35,6 @@
 
 /* Returns the Landlock ABI version of this kernel, or 0 if Landlock is not available. */
 int landlock_abi(void);
-
-/* Returns the features of SPEC that ABI does not support. */
-unsupported_t landlock_unsupported(const struct sandbox_spec *spec, int abi);
 
 /* Creates an empty ruleset that denies all file access that ABI can control, with the network rules of SPEC. Returns a
  * descriptor, or -1 with errno. */

@@ -20,7 +20,7 @@
 /* The report of the maker process to the keeper. It is sent twice: after creating the user namespace, and at the end.
  * */
 struct maker_report {
-	bool has_user, failed, no_mounts, no_network, no_ipc;
+	bool has_user, failed, no_mounts, no_network, no_ipc, no_uts;
 	unsupported_t unsupported;
 	const char *step;
 	int error;
@@ -117,8 +117,7 @@ __attribute__((noreturn)) static void run_maker(const struct sandbox_spec *spec,
 		report.no_network = true;
 	/* System V IPC objects have owners but no paths, so file rules do not apply to them. */
 	report.no_ipc = unshare(CLONE_NEWIPC) < 0;
-	if (spec->isolated && (report.no_ipc || unshare(CLONE_NEWUTS) < 0))
-		report.unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_NAMESPACES);
+	report.no_uts = !spec->isolated || unshare(CLONE_NEWUTS) < 0;
 	if (write(sock, &report, sizeof report) != sizeof report)
 		_exit(1);
 	(void)!read(sock, &go, 1); /* wait until the keeper has opened the namespaces */
@@ -149,7 +148,7 @@ static bool open_namespaces(struct namespaces *made, pid_t maker, const struct s
 	if (!report->no_mounts && (made->devpts = open_proc_entry(maker, "root/dev/pts", O_PATH)) < 0 &&
 	    errno != ENOENT)
 		return false;
-	return !spec->isolated || (made->uts = open_proc_entry(maker, "ns/uts", O_RDONLY)) >= 0;
+	return report->no_uts || (made->uts = open_proc_entry(maker, "ns/uts", O_RDONLY)) >= 0;
 }
 
 static bool direct_maker(struct namespaces *made, pid_t maker, int sock, const struct sandbox_spec *spec,
@@ -164,19 +163,6 @@ static bool direct_maker(struct namespaces *made, pid_t maker, int sock, const s
 	if (write(sock, "", 1) != 1 || read(sock, report, sizeof *report) != sizeof *report)
 		return false;
 	return report->failed || open_namespaces(made, maker, spec, report);
-}
-
-static unsupported_t find_unsupported(const struct sandbox_spec *spec, const struct maker_report *report,
-				      const struct namespaces *made)
-{
-	unsupported_t unsupported = report->unsupported;
-	if (made->mount < 0)
-		unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_MOUNTS) | UNSUPPORTED_BIT(UNSUPPORTED_METADATA);
-	if (spec->network == NETWORK_OFF && made->network < 0)
-		unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_NET_NAMESPACE);
-	if (spec->isolated && (made->mount < 0 || made->user < 0))
-		unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_NAMESPACES);
-	return unsupported;
 }
 
 bool namespaces_make(struct namespaces *made, const struct sandbox_spec *spec, unsupported_t *unsupported,
@@ -206,7 +192,7 @@ bool namespaces_make(struct namespaces *made, const struct sandbox_spec *spec, u
 			*failure = (struct launch_failure){report.step, report.error};
 		return false;
 	}
-	*unsupported |= find_unsupported(spec, &report, made);
+	*unsupported |= report.unsupported;
 	return true;
 }
 

@@ -29,6 +29,18 @@ static enum seccomp_sockets sockets_for(const struct sandbox_spec *spec, const s
 	return SOCKETS_TCP;
 }
 
+static struct mechanisms mechanisms_of(const struct namespaces *namespaces, int abi, bool own_pid_namespace)
+{
+	return (struct mechanisms){
+		.landlock_abi = abi,
+		.mounts = namespaces->mount >= 0,
+		.ipc = namespaces->ipc >= 0,
+		.seccomp = seccomp_works(),
+		.pid_namespace = own_pid_namespace,
+		.isolation = own_pid_namespace && namespaces->user >= 0 && namespaces->ipc >= 0 && namespaces->uts >= 0,
+	};
+}
+
 bool sandbox_prepare(struct sandbox *sandbox, const struct sandbox_spec *spec, struct launch_failure *failure)
 {
 	*sandbox = (struct sandbox){0};
@@ -41,14 +53,13 @@ bool sandbox_prepare(struct sandbox *sandbox, const struct sandbox_spec *spec, s
 	*sandbox = (struct sandbox){
 		.spec = spec, .cached = cached, .filter = seccomp_program(options), .unsupported = cached->unsupported};
 	sandbox->own_pid_namespace = spec->isolated && pid_namespace_works(&cached->namespaces);
-	if (spec->isolated && !sandbox->own_pid_namespace)
-		sandbox->unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_NAMESPACES);
-	if (!sandbox->filter)
-		sandbox->unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_SECCOMP);
-	if (options.sockets == SOCKETS_TCP_UDP)
-		sandbox->unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_UDP);
+	struct mechanisms mechanisms = mechanisms_of(&cached->namespaces, cached->abi, sandbox->own_pid_namespace);
+	mechanisms.seccomp = sandbox->filter != NULL;
+	sandbox->unsupported |= unsupported_find(spec, &mechanisms);
 	if (!spec->require || sandbox->unsupported == 0)
 		return true;
+	/* A namespace may be missing only for now, for example for lack of memory, so it is tried again next time. */
+	sandbox_cache_clear();
 	*failure = (struct launch_failure){"sandbox-require", 0};
 	return false;
 }
@@ -157,26 +168,47 @@ const char *sandbox_apply(const struct sandbox *sandbox)
 	return NULL;
 }
 
-int sandbox_probe(void)
+/* Tries the namespaces of SPEC and stores them in NAMESPACES. Returns the mechanisms that a command would have. */
+static struct mechanisms probe_mechanisms(const struct sandbox_spec *spec, struct namespaces *namespaces)
 {
-	static const struct sandbox_spec plain = {.enabled = true, .network = NETWORK_OFF};
-	static const struct sandbox_spec isolated = {.enabled = true, .isolated = true};
-	struct namespaces namespaces;
 	struct launch_failure failure;
 	unsupported_t unsupported = 0;
-	const char *mounts = "none";
-	bool network = false, isolation = false;
-	if (namespaces_make(&namespaces, &plain, &unsupported, &failure)) {
-		mounts = namespaces.mount < 0 ? "none" : namespaces.user < 0 ? "root" : "user";
-		network = namespaces.network >= 0;
-		namespaces_close(&namespaces);
+	if (!namespaces_make(namespaces, spec, &unsupported, &failure))
+		*namespaces = NO_NAMESPACES;
+	return mechanisms_of(namespaces, landlock_abi(), spec->isolated && pid_namespace_works(namespaces));
+}
+
+/* Prints what MECHANISMS do not enforce for each network mode, as a JSON object. */
+static void print_unsupported(struct sandbox_spec spec, const struct mechanisms *mechanisms)
+{
+	static const char *const modes[] = {[NETWORK_ON] = "on", [NETWORK_OFF] = "off", [NETWORK_PORTS] = "ports"};
+	char text[UNSUPPORTED_TEXT_MAX];
+	for (unsigned mode = 0; mode < sizeof modes / sizeof *modes; mode++) {
+		spec.network = (uint8_t)mode;
+		unsupported_format(unsupported_find(&spec, mechanisms), text);
+		printf("%c\"%s\":%s", mode ? ',' : '{', modes[mode], text);
 	}
-	if (namespaces_make(&namespaces, &isolated, &unsupported, &failure)) {
-		isolation = pid_namespace_works(&namespaces);
-		namespaces_close(&namespaces);
-	}
-	printf("{\"landlock\":%d,\"mounts\":\"%s\",\"isolation\":%s,\"networkNamespace\":%s,\"seccomp\":%s}\n",
-	       landlock_abi(), mounts, isolation ? "true" : "false", network ? "true" : "false",
-	       seccomp_works() ? "true" : "false");
+	printf("}");
+}
+
+int sandbox_probe(void)
+{
+	static const struct sandbox_spec shared = {.enabled = true, .network = NETWORK_OFF};
+	static const struct sandbox_spec isolated = {.enabled = true, .isolated = true};
+	struct namespaces namespaces;
+	struct mechanisms mechanisms = probe_mechanisms(&shared, &namespaces);
+	const char *mounts = namespaces.mount < 0 ? "none" : namespaces.user < 0 ? "root" : "user";
+	bool network = namespaces.network >= 0;
+	namespaces_close(&namespaces);
+	struct mechanisms in_isolation = probe_mechanisms(&isolated, &namespaces);
+	namespaces_close(&namespaces);
+	printf("{\"landlock\":%d,\"mounts\":\"%s\",\"isolation\":%s,\"networkNamespace\":%s,\"seccomp\":%s,"
+	       "\"unsupported\":{\"shared\":",
+	       mechanisms.landlock_abi, mounts, in_isolation.isolation ? "true" : "false", network ? "true" : "false",
+	       mechanisms.seccomp ? "true" : "false");
+	print_unsupported(shared, &mechanisms);
+	printf(",\"isolated\":");
+	print_unsupported(isolated, &in_isolation);
+	printf("}}\n");
 	return 0;
 }

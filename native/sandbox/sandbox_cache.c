@@ -115,7 +115,6 @@ static int add_entry_fingerprints(struct path_fingerprints *fingerprints, const 
 static const char *build_rules(struct cached_sandbox *entry, const struct sandbox_spec *spec)
 {
 	entry->abi = landlock_abi();
-	entry->unsupported = landlock_unsupported(spec, entry->abi);
 	if (add_entry_fingerprints(&entry->fingerprints, &spec->read_only) < 0)
 		return "sandbox-memory";
 	if (add_entry_fingerprints(&entry->fingerprints, &spec->masked) < 0)

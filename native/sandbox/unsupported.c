@@ -1,22 +1,64 @@
 #include "sandbox/unsupported.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const char *const names[UNSUPPORTED_COUNT] = {
 	[UNSUPPORTED_LANDLOCK] = "landlock",
 	[UNSUPPORTED_TRUNCATE] = "truncate",
-	[UNSUPPORTED_IOCTL_DEV] = "ioctl-dev",
 	[UNSUPPORTED_SCOPE_ABSTRACT] = "scope-abstract",
 	[UNSUPPORTED_SCOPE_SIGNALS] = "scope-signals",
 	[UNSUPPORTED_PORTS] = "ports",
-	[UNSUPPORTED_UDP] = "udp",
 	[UNSUPPORTED_MOUNTS] = "mounts",
 	[UNSUPPORTED_METADATA] = "metadata",
+	[UNSUPPORTED_IPC] = "ipc",
 	[UNSUPPORTED_DENIED_LATER] = "denied-later",
 	[UNSUPPORTED_NAMESPACES] = "namespaces",
-	[UNSUPPORTED_NET_NAMESPACE] = "net-namespace",
 	[UNSUPPORTED_SECCOMP] = "seccomp",
 };
+
+/* Reports whether SPEC restricts files and processes. With the profile `off`, it has only a user or a network mode, and
+ * everything is writable. */
+static bool confines_files(const struct sandbox_spec *spec)
+{
+	for_each_string (path, &spec->writable)
+		if (strcmp(path, "/") == 0)
+			return false;
+	return true;
+}
+
+/* Promises about files and processes. */
+static unsupported_t find_unprotected(const struct sandbox_spec *spec, const struct mechanisms *mechanisms)
+{
+	unsupported_t unsupported = 0;
+	int abi = mechanisms->landlock_abi;
+	if (abi < 1)
+		unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_LANDLOCK);
+	if (abi < 3 && !mechanisms->mounts) /* read-only mounts prevent it too */
+		unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_TRUNCATE);
+	if (abi < 6 && !mechanisms->pid_namespace)
+		unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_SCOPE_SIGNALS);
+	/* Without network access, the command has no Unix sockets or its own namespace of abstract ones. */
+	if (abi < 6 && spec->network == NETWORK_ON)
+		unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_SCOPE_ABSTRACT);
+	if (!mechanisms->mounts)
+		unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_MOUNTS) | UNSUPPORTED_BIT(UNSUPPORTED_METADATA);
+	if (!mechanisms->ipc)
+		unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_IPC);
+	if (spec->isolated && !mechanisms->isolation)
+		unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_NAMESPACES);
+	return unsupported;
+}
+
+unsupported_t unsupported_find(const struct sandbox_spec *spec, const struct mechanisms *mechanisms)
+{
+	unsupported_t unsupported = confines_files(spec) ? find_unprotected(spec, mechanisms) : 0;
+	if (mechanisms->landlock_abi < 4 && spec->network == NETWORK_PORTS)
+		unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_PORTS);
+	if (!mechanisms->seccomp)
+		unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_SECCOMP);
+	return unsupported;
+}
 
 const char *unsupported_name(unsigned feature)
 {

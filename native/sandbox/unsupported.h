@@ -1,29 +1,43 @@
 #ifndef SALLYPORT_UNSUPPORTED_H
 #define SALLYPORT_UNSUPPORTED_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Sandbox features that this machine does not support. Their names are part of the protocol. */
+#include "sandbox/spec.h"
+
+/* What the documentation promises about a sandboxed command and this machine does not enforce. Their names are part of
+ * the protocol. A feature that is missing but whose promise another mechanism keeps is not listed. */
 enum unsupported_feature {
-	UNSUPPORTED_LANDLOCK,       /* no Landlock: only mounts and permissions protect files */
-	UNSUPPORTED_TRUNCATE,       /* ABI < 3: files outside the writable paths can be truncated */
-	UNSUPPORTED_IOCTL_DEV,      /* ABI < 5: ioctls on devices are allowed */
-	UNSUPPORTED_SCOPE_ABSTRACT, /* ABI < 6: abstract Unix sockets of other processes are reachable */
-	UNSUPPORTED_SCOPE_SIGNALS,  /* ABI < 6: processes of the same user can be signaled */
-	UNSUPPORTED_PORTS,          /* ABI < 4: TCP is not restricted to the listed ports */
-	UNSUPPORTED_UDP,            /* port 53 is listed, and UDP is not restricted to it */
-	UNSUPPORTED_MOUNTS,         /* no mount namespace: paths in writable directories cannot be masked */
-	UNSUPPORTED_METADATA,       /* no mount namespace: modes, owners and times of all files can be changed */
+	UNSUPPORTED_LANDLOCK,       /* denied paths that are created later, and device files, are not protected */
+	UNSUPPORTED_TRUNCATE,       /* files outside the writable paths can be truncated */
+	UNSUPPORTED_SCOPE_ABSTRACT, /* abstract Unix sockets of other processes are reachable */
+	UNSUPPORTED_SCOPE_SIGNALS,  /* processes of the same user can be signaled */
+	UNSUPPORTED_PORTS,          /* TCP is not restricted to the listed ports */
+	UNSUPPORTED_MOUNTS,         /* protected paths, and denied paths in writable directories, are not protected */
+	UNSUPPORTED_METADATA,       /* modes, owners and times of all files can be changed */
+	UNSUPPORTED_IPC,            /* System V IPC objects and message queues of other processes are reachable */
 	UNSUPPORTED_DENIED_LATER,   /* a denied path in a writable directory does not exist, so it cannot be masked */
 	UNSUPPORTED_NAMESPACES,     /* isolated, but some namespaces are not available */
-	UNSUPPORTED_NET_NAMESPACE,  /* network off without a network namespace: all sockets are rejected */
-	UNSUPPORTED_SECCOMP,        /* no system call filter */
+	UNSUPPORTED_SECCOMP,        /* system calls are not filtered */
 	UNSUPPORTED_COUNT,
 };
 
 typedef uint32_t unsupported_t;
 #define UNSUPPORTED_BIT(feature) (1u << (feature))
+
+/* The kernel features that a command runs with. */
+struct mechanisms {
+	int landlock_abi; /* 0 if there is no Landlock */
+	bool mounts, ipc, seccomp;
+	bool pid_namespace; /* the command sees and reaches only its own processes */
+	bool isolation;     /* all namespaces of an isolated sandbox */
+};
+
+/* Returns the promises about SPEC that MECHANISMS do not keep. UNSUPPORTED_DENIED_LATER depends on the file system and
+ * is found when the mounts are set up. */
+unsupported_t unsupported_find(const struct sandbox_spec *spec, const struct mechanisms *mechanisms);
 
 /* Returns the name of a feature in the protocol. */
 const char *unsupported_name(unsigned feature);

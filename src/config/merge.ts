@@ -86,11 +86,14 @@ const both: Merge<boolean> = {
   tighten: (base, wanted) => (wanted && !base ? refused(base, "it is disabled") : accepted(wanted)),
 };
 
-/** Merges switches that are off only if both values are false. */
-const either: Merge<boolean> = {
+/** Merges `require`: true is the strictest value, and false, which allows commands without a sandbox, the least. */
+const requirement: Merge<boolean | null> = {
   workspaceMay: "enable it",
-  override: replace,
-  tighten: (base, wanted) => (base && !wanted ? refused(base, "it is enabled") : accepted(wanted)),
+  override: (_, own) => own,
+  tighten(base, wanted) {
+    if (wanted === true) return accepted(wanted);
+    return base === false ? accepted(base) : refused(base, "only the operator file can disable it");
+  },
 };
 
 /** Merges network settings to the access that both allow. */
@@ -148,7 +151,7 @@ export const MERGE: MergeTable<Settings> = {
   writable: subset(),
   denied: union,
   user: operatorOnly(),
-  require: either,
+  require: requirement,
   scope: strictest({ anywhere: ["workspace"], workspace: [] }),
   rules: restrictions,
   allowlist: subset(),

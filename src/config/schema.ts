@@ -304,7 +304,9 @@ const config = () =>
       require: z
         .boolean()
         .optional()
-        .describe("Refuse to run commands if this machine cannot enforce every part of the sandbox"),
+        .describe(
+          "What to do if this machine cannot enforce the whole sandbox: `true` refuses to run commands; `false` runs them with what can be enforced, even if that is nothing (default: refuse only if nothing can be enforced)",
+        ),
       scope: z
         .enum(SCOPE)
         .optional()

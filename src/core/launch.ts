@@ -1,4 +1,5 @@
 import type { RunRequest } from "./request.ts";
+import type { UnsupportedFeature } from "./sandbox-level.ts";
 import type { Capture } from "./session.ts";
 import type { TerminalSize } from "./terminal.ts";
 
@@ -104,7 +105,10 @@ export interface SandboxSpec {
   network: "on" | "off" | { ports: number[] };
   /** The unprivileged user to run as; null for the keeper's user. */
   user: { uid: number; gid: number; groups: number[] } | null;
-  /** Whether to fail instead of running without an unsupported feature. */
+  /**
+   * Whether to fail instead of running without an unsupported feature. Also set if the gateway expects none to be
+   * missing: its verdict depends on it.
+   */
   require: boolean;
 }
 
@@ -121,6 +125,11 @@ export interface SandboxCapabilities {
   /** Whether a network namespace with only a loopback interface is available. */
   networkNamespace: boolean;
   seccomp: boolean;
+  /**
+   * What is not enforced, for the profile `isolated` and for the others, which share namespaces with the machine, and
+   * for each network mode.
+   */
+  unsupported: Record<"shared" | "isolated", Record<"on" | "off" | "ports", readonly UnsupportedFeature[]>>;
 }
 
 export const NO_LIMITS: LaunchLimits = {

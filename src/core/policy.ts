@@ -1,4 +1,5 @@
 import type { CommandFact, Span } from "./facts.ts";
+import type { SandboxEnforcement } from "./sandbox-level.ts";
 
 /**
  * What policy decides about a command, from strictest to least strict.
@@ -57,6 +58,8 @@ export interface Verdict {
   reasons: Reason[];
   /** The commands that would run. */
   commands: CommandFact[];
+  /** How much of the command's sandbox this machine enforces. Only in the result of a check. */
+  sandbox?: SandboxEnforcement;
 }
 
 /**

@@ -67,7 +67,8 @@ export interface Settings {
   denied: readonly string[];
   /** Null for the gateway's user. */
   user: string | null;
-  require: boolean;
+  /** True to require the whole sandbox, false to run commands even if nothing confines them, null for neither. */
+  require: boolean | null;
   scope: OneOf<typeof SCOPE>;
   rules: readonly UserRule[];
   allowlist: readonly AllowEntry[];
@@ -109,7 +110,7 @@ export const DEFAULTS: Settings = {
   writable: [],
   denied: [],
   user: null,
-  require: false,
+  require: null,
   scope: "workspace",
   rules: [],
   allowlist: [],

@@ -70,8 +70,8 @@ function decideInput(context: GatewayContext, session: Target, { text, cwd, know
   const plan = { cwd: place.cwd, path: place.path, env: { HOME: place.home } };
   const who = { agent: context.agent, workspace: now.confinement.scope.root, tier: context.defaultPermissions.run };
   // Typed commands run in the sandbox of their session.
-  const { profile } = decodeSnapshot(context.registry.store.get(session.id)?.sandbox ?? null);
-  const held = { confined: profile !== "off", escalations: [], spec: null };
+  const { profile, level, notEnforced } = decodeSnapshot(context.registry.store.get(session.id)?.sandbox ?? null);
+  const held = { level, notEnforced, confines: profile !== "off", escalations: [], spec: null };
   const verdict = inspectAndDecide({ command: text }, plan, now.settings, who, held);
   if (knowable || verdict.verdict !== "allow") return verdict;
   const doubtful = inspectAndDecide({ command: UNKNOWABLE }, plan, now.settings, who, held);

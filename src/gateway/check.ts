@@ -12,17 +12,18 @@ import type { Ask, Policy, Security, Verdict } from "../core/policy.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { Settings } from "../core/settings.ts";
 import { sandboxCapabilities } from "../executor/native/probe.ts";
+import { selectExecutor } from "../executor/select-executor.ts";
 import { decide } from "../policy/decide.ts";
 import { effectiveModes } from "../policy/modes.ts";
 import { createConfinement } from "../sandbox/confine.ts";
 import type { Escalation } from "../sandbox/escalation.ts";
-import type { SandboxPlan } from "../sandbox/sandbox.ts";
+import type { RequiredSandbox } from "../sandbox/level.ts";
 import { commandRefused } from "../session/refusal.ts";
 import { inspect, inspectArgv } from "../shell/inspect.ts";
 import type { InspectContext, Lookup } from "../shell/lookup.ts";
 import { systemLookup } from "../shell/lookup.ts";
 import { defaultState } from "../storage/state-folder.ts";
-import { withEscalations } from "./decide.ts";
+import { withEnforcement, withEscalations, withLevel } from "./decide.ts";
 
 export interface CheckOptions {
   /** The working directory of the command. Default: the workspace. */
@@ -32,10 +33,10 @@ export interface CheckOptions {
   security?: Security;
   ask?: Ask;
   agent?: string;
-  /** Whether the command would run sandboxed. */
+  /** Whether the command counts as confined. Default: whether `sandbox` is fully enforced. */
   confined?: boolean;
-  /** The ways in which the request exceeds the configured sandbox. */
-  escalations?: readonly Escalation[];
+  /** The sandbox that the command would run in, and the configured `require`. Default: none. */
+  sandbox?: RequiredSandbox & { escalations: readonly Escalation[]; require: boolean | null };
   policy?: Policy;
   home?: string;
   /** Environment variables whose values are known. */
@@ -68,25 +69,31 @@ export function check(command: string | readonly string[], options: CheckOptions
   const verdict = decide(analysis, policy, {
     workspace,
     home,
-    confined: options.confined ?? false,
+    confined: options.confined ?? options.sandbox?.level === "full",
     now: Date.now(),
     agent: options.agent ?? null,
     request: modes,
   });
-  return withEscalations(verdict, options.escalations ?? [], effectiveModes(policy, modes).miss);
+  if (!options.sandbox) return verdict;
+  const { escalations, require } = options.sandbox;
+  const explained = withLevel(verdict, options.sandbox);
+  const asked = withEscalations(explained, escalations, effectiveModes(policy, modes).miss);
+  return withEnforcement(asked, options.sandbox, require);
 }
 
-/** Returns whether a request would run sandboxed on this machine, and its escalations. */
-export function heldBy(
+/** Returns the sandbox that a request would run in on this machine. */
+export function sandboxFor(
   settings: Settings,
   { workspace, agent }: { workspace: string; agent: string },
   request: Pick<RunRequest, "sandbox" | "network" | "writable">,
-): Pick<SandboxPlan, "confined" | "escalations"> {
+): NonNullable<CheckOptions["sandbox"]> {
   const parentEnv = { HOME: homedir() };
   const state = defaultState();
   const keepOut = [state, dirname(operatorConfigPath())];
-  const surroundings = { workspace, agent, state, keepOut, parentEnv, capabilities: sandboxCapabilities };
-  return createConfinement(settings, surroundings).planner.plan(request);
+  const capabilities = () => (selectExecutor(state).kind === "native" ? sandboxCapabilities() : null);
+  const surroundings = { workspace, agent, state, keepOut, parentEnv, capabilities };
+  const plan = createConfinement(settings, surroundings).planner.plan(request);
+  return { ...plan, require: settings.require };
 }
 
 /** Returns the commands that a grant would cover. Throws when the command is blocked, denied or not grantable. */

@@ -1,3 +1,4 @@
+import { SallyportError } from "../core/error.ts";
 import type { LaunchSpec } from "../core/launch.ts";
 import type { Decision, Reason, Verdict } from "../core/policy.ts";
 import type { RunRequest } from "../core/request.ts";
@@ -6,6 +7,8 @@ import { decide, policyOf } from "../policy/decide.ts";
 import { effectiveModes } from "../policy/modes.ts";
 import type { Escalation } from "../sandbox/escalation.ts";
 import { escalationReason, logEscalations } from "../sandbox/escalation.ts";
+import { assertEnforced, type RequiredSandbox } from "../sandbox/level.ts";
+import { notEnforcedText } from "../sandbox/not-enforced.ts";
 import type { SandboxPlan } from "../sandbox/sandbox.ts";
 import { inspect, inspectArgv } from "../shell/inspect.ts";
 import type { Lookup } from "../shell/lookup.ts";
@@ -24,6 +27,40 @@ function atLeast(verdict: Verdict, decision: "ask" | "deny", reasons: Reason[]):
 /** Raises the verdict to `miss` if the request exceeds the configured sandbox. */
 export function withEscalations(verdict: Verdict, escalations: readonly Escalation[], miss: "ask" | "deny"): Verdict {
   return escalations.length === 0 ? verdict : atLeast(verdict, miss, escalations.map(escalationReason));
+}
+
+type Enforced = Pick<SandboxPlan, "level" | "confines" | "notEnforced">;
+
+/** Adds why the sandbox does not let a command run that cannot be analyzed, if it is configured but not enforced. */
+export function withLevel(verdict: Verdict, { level, confines, notEnforced }: Enforced): Verdict {
+  const asked = verdict.verdict === "ask" || verdict.verdict === "deny";
+  if (!confines || level === "full" || !asked || verdict.analyzable) return verdict;
+  const what = level === "none" ? "Nothing confines commands on this machine" : "The sandbox is not fully enforced";
+  const missing = level === "none" ? "" : `: ${notEnforcedText(notEnforced)}`;
+  const reason: Reason = {
+    rule: level === "none" ? "no-sandbox" : "partial-sandbox",
+    message: `${what}${missing}.`,
+    span: null,
+    suggestion: "Run `sallyport doctor` to see how to enable the whole sandbox.",
+  };
+  return { ...verdict, reasons: [...verdict.reasons, reason] };
+}
+
+/**
+ * Returns the verdict of a check, with the level of the sandbox. A command that would not run because of it is denied.
+ */
+export function withEnforcement(verdict: Verdict, sandbox: RequiredSandbox, require: boolean | null): Verdict {
+  const { level, notEnforced } = sandbox;
+  const enforced = { ...verdict, sandbox: { level, notEnforced } };
+  try {
+    assertEnforced(sandbox, require);
+    return enforced;
+  } catch (error) {
+    if (!(error instanceof SallyportError)) throw error;
+    const suggestion = error.recovery[0]?.hint ?? null;
+    const reason: Reason = { rule: "sandbox-unavailable", message: error.message, span: null, suggestion };
+    return atLeast(enforced, "deny", [reason]);
+  }
 }
 
 /** Applies the permission of the operation `run`, which can only make the verdict stricter. */
@@ -57,7 +94,7 @@ export function inspectAndDecide(
   plan: Plan,
   settings: Settings,
   who: { agent: string; workspace: string; tier?: Permission | undefined },
-  sandbox: Pick<SandboxPlan, "confined" | "escalations" | "spec">,
+  sandbox: Pick<SandboxPlan, "level" | "confines" | "notEnforced" | "escalations" | "spec">,
 ): Verdict {
   const home = plan.env.HOME ?? "/";
   const context = { cwd: plan.cwd, home, workspace: who.workspace, env: plan.env, lookup: lookupFor(plan.path) };
@@ -72,17 +109,18 @@ export function inspectAndDecide(
   const verdict = decide(analysis, policy, {
     workspace: who.workspace,
     home,
-    confined: sandbox.confined,
+    confined: sandbox.level === "full",
     now: Date.now(),
     agent: who.agent,
     request: modes,
   });
+  const explained = withLevel(verdict, sandbox);
   const { sandbox: profile } = settings;
   const inForce = () => effectiveModes(policy, modes);
   const escalations = plan.logFile
     ? [...sandbox.escalations, ...logEscalations(plan, sandbox, { sandbox: profile, security: inForce().security })]
     : sandbox.escalations;
-  const asked = escalations.length === 0 ? verdict : withEscalations(verdict, escalations, inForce().miss);
+  const asked = escalations.length === 0 ? explained : withEscalations(explained, escalations, inForce().miss);
   return withPermission(asked, settings.permissions.run ?? who.tier ?? null);
 }
 

@@ -35,7 +35,7 @@ import { authorizeInput } from "./authorize-input.ts";
 import { assertPermitted, authorizeOperation, type SessionOperation } from "./authorize-operation.ts";
 import { ChangeFeed } from "./change-feed.ts";
 import type { GatewayContext } from "./context.ts";
-import { inspectAndDecide } from "./decide.ts";
+import { inspectAndDecide, withEnforcement } from "./decide.ts";
 import type { Maintenance } from "./maintenance.ts";
 import { DEFAULT_LIMIT, findRemoteSession, listAllSessions, RemoteSession } from "./remote-sessions.ts";
 import { currentSettings } from "./settings.ts";
@@ -193,7 +193,8 @@ export class Gateway {
     const { agent, defaultPermissions } = this.#context;
     const who = { agent, workspace: confinement.scope.root, tier: defaultPermissions.run };
     const as = modes ? { ...settings, ...modes } : settings;
-    return inspectAndDecide(request, { cwd, env, path: env.PATH ?? "" }, as, who, sandbox);
+    const verdict = inspectAndDecide(request, { cwd, env, path: env.PATH ?? "" }, as, who, sandbox);
+    return withEnforcement(verdict, sandbox, settings.require);
   }
 
   /** Returns the verdict on a command under every combination of security and approval modes. */

@@ -10,6 +10,7 @@ import { openExecutor } from "../executor/select-executor.ts";
 import { fleetFromEnvironment } from "../fleet/url.ts";
 import { policyOf } from "../policy/decide.ts";
 import { loadPolicy } from "../policy/load.ts";
+import { ALL_SUPPORTED } from "../sandbox/level.ts";
 import { cleanPrivateTmps } from "../sandbox/private-tmp.ts";
 import { Quota } from "../sandbox/quota.ts";
 import { Registry } from "../session/registry.ts";
@@ -191,6 +192,7 @@ const FLEET_CAPABILITIES: SandboxCapabilities = {
   isolation: true,
   networkNamespace: true,
   seccomp: true,
+  unsupported: ALL_SUPPORTED,
 };
 
 function tierOf({ abilities }: Executor, state: string): SandboxCapabilities | null {

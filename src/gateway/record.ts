@@ -1,12 +1,13 @@
+import { isDeepStrictEqual } from "node:util";
 import type { NewAuditEntry } from "../core/audit.ts";
 import type { CommandFact } from "../core/facts.ts";
 import type { LaunchLimits } from "../core/launch.ts";
 import type { Verdict } from "../core/policy.ts";
 import { abilityNotes } from "../executor/executor.ts";
-import { confinementText, rootWarning, unavailableWarning } from "../sandbox/describe.ts";
+import { confinementText, levelWarning, rootWarning } from "../sandbox/describe.ts";
 import { reducedLimits, reducedLimitWarning } from "../sandbox/limits.ts";
 import type { SandboxPlan } from "../sandbox/sandbox.ts";
-import { encodeSnapshot } from "../sandbox/snapshot.ts";
+import { decodeSnapshot, encodeSnapshot } from "../sandbox/snapshot.ts";
 import { nameInUse } from "../session/errors.ts";
 import type { Refusal } from "../session/refusal.ts";
 import { inTransaction } from "../storage/database.ts";
@@ -56,15 +57,30 @@ function programOf({ executable }: CommandFact): string {
   return executable.resolved ?? executable.written ?? "unknown";
 }
 
-/** Returns the warnings about the sandbox of a command. */
+/** Returns the warnings about the sandbox of a command, each once per gateway and agent. */
 export function confinementWarnings(context: GatewayContext, sandbox: SandboxPlan | null): string[] {
+  const { agent, channel, warnedOnce } = context;
+  const asRoot =
+    sandbox !== null && sandbox.level !== "none" && sandbox.spec?.user === null && process.getuid?.() === 0;
+  // The command line opens a gateway for each command, so there `doctor` warns instead.
+  const notes = asRoot && channel !== "cli" ? [rootWarning()] : [];
   // `abilityNotes` covers executors that cannot sandbox commands.
-  if (sandbox?.unavailable) return context.executor.abilities.confines ? [unavailableWarning()] : [];
-  const asRoot = sandbox?.confined && sandbox.spec?.user === null && process.getuid?.() === 0;
-  // Warn once per gateway. The CLI opens a gateway for each command, so there `doctor` warns instead.
-  if (!asRoot || context.channel === "cli" || context.warnedOnce.has("root")) return [];
-  context.warnedOnce.add("root");
-  return [rootWarning()];
+  if (sandbox && context.executor.abilities.confines && isWeakened(context, sandbox)) notes.push(levelWarning(sandbox));
+  const fresh = notes.filter((note) => !warnedOnce.has(`${agent}\0${note}`));
+  for (const note of fresh) warnedOnce.add(`${agent}\0${note}`);
+  return fresh;
+}
+
+/**
+ * Reports whether something is not enforced that the caller may not know yet. The command line opens a gateway for each
+ * command, so there it is known if it applies to the agent's previous command too.
+ */
+function isWeakened({ agent, channel, registry }: GatewayContext, sandbox: SandboxPlan): boolean {
+  const { confines, level, notEnforced } = sandbox;
+  if (notEnforced.length === 0 && !(confines && level === "none")) return false;
+  if (channel !== "cli") return true;
+  const before = decodeSnapshot(registry.store.latestSandbox(agent));
+  return before.level !== level || !isDeepStrictEqual(before.notEnforced, notEnforced);
 }
 
 /** The maximum length of a stored command (invariant 6). The kernel limits one argument to the same size. */

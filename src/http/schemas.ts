@@ -29,6 +29,13 @@ export const VerdictSchema = z
       )
       .describe("Rules that led to the verdict"),
     commands: z.array(z.looseObject({})).describe("Commands found in the text"),
+    sandbox: z
+      .object({
+        level: z.enum(["full", "partial", "none"]).describe("How much of the sandbox this machine enforces"),
+        notEnforced: z.array(z.string()).describe("What is not enforced; see docs/sandbox.md"),
+      })
+      .optional()
+      .describe("The sandbox of the command; only in the result of a check"),
   })
   .meta({ id: "Verdict" });
 

@@ -89,5 +89,7 @@ function missingPath(path: string, nearest: string): SallyportError {
 
 export function networkText(network: Network): string {
   if (typeof network === "string") return `network ${network}`;
-  return network.ports.length === 0 ? "no ports" : `ports ${network.ports.join(" ")}`;
+  if (network.ports.length === 0) return "no ports";
+  // The kernel cannot restrict UDP to a port, so port 53 allows all of it.
+  return `ports ${network.ports.join(" ")}${network.ports.includes(53) ? " and all UDP" : ""}`;
 }

@@ -7,6 +7,7 @@ import type { RunRequest } from "../core/request.ts";
 import type { Settings } from "../core/settings.ts";
 import { type Access, type BasePaths, configuredAccess, expandPath, requestedAccess } from "./access.ts";
 import { type Escalation, escalationsOf } from "./escalation.ts";
+import { enforcementOf, missingDenied, OFF, type RequiredSandbox } from "./level.ts";
 import { LinkResolver } from "./links.ts";
 import { deniedPaths, maskedPaths } from "./masked-paths.ts";
 import { ensurePrivateTmp, type PrivateTmpOwner, privateTmpPath } from "./private-tmp.ts";
@@ -14,20 +15,11 @@ import { protectedPaths } from "./protected-paths.ts";
 import type { CommandUser } from "./user.ts";
 import { isWithin } from "./workspace.ts";
 
-/** Reports whether commands can be sandboxed. If not, policy treats them as not sandboxed. */
-function canConfine(capabilities: SandboxCapabilities | null): capabilities is SandboxCapabilities {
-  return capabilities !== null && (capabilities.landlock > 0 || capabilities.mounts !== "none");
-}
-
-/** The resolved sandbox of one request. */
-export interface SandboxPlan {
+/** The resolved sandbox of one request, and how much of it this machine enforces. */
+export interface SandboxPlan extends RequiredSandbox {
   access: Access;
   /** The restrictions that the executor enforces. Null when it enforces none. */
   spec: SandboxSpec | null;
-  /** Whether the kernel sandboxes the command, so that policy can allow it even if it cannot be analyzed. */
-  confined: boolean;
-  /** Whether a sandbox was requested or configured that this machine does not support. */
-  unavailable: boolean;
   /** The configured denied paths, without the built-in ones. Used to explain a failure. */
   denied: readonly string[];
   escalations: readonly Escalation[];
@@ -64,6 +56,8 @@ export class SandboxPlanner {
   #rules: WorkspaceRules;
   #nextRefresh: number;
   #created = false;
+  /** The capabilities that the last plan is based on. They change if a feature turns out to be missing. */
+  #capabilities: SandboxCapabilities | null = null;
   #configured: SandboxPlan;
   /** The folders of Sallyport that are inside the writable paths of a sandbox. */
   readonly #ownFolders = new WeakMap<SandboxSpec, string[]>();
@@ -128,11 +122,13 @@ export class SandboxPlanner {
 
   #refresh(): void {
     const now = uptimeMs();
-    if (now < this.#nextRefresh) return;
+    const probed = this.#capabilities === null ? null : this.#input.capabilities();
+    const same = probed === this.#capabilities;
+    if (same && now < this.#nextRefresh) return;
     this.#nextRefresh = now + REFRESH_MS;
     const rules = this.#resolve();
     // Without changes the same plan is kept, because the executor encodes each object only once.
-    if (isDeepStrictEqual(rules, this.#rules)) return;
+    if (same && isDeepStrictEqual(rules, this.#rules)) return;
     this.#rules = rules;
     this.#configured = this.#planFor(rules.configured, []);
     this.#cached.clear();
@@ -147,7 +143,8 @@ export class SandboxPlanner {
       added: this.#added,
       root: (user?.ids.uid ?? ownUid()) === 0,
     });
-    return { ...workspaceRules(this.#input, this.#base), denied, links };
+    const rules = workspaceRules(this.#input, this.#base);
+    return { ...rules, denied, links, missing: missingDenied(denied, rules.writing.writable) };
   }
 
   #create({ spec }: SandboxPlan): void {
@@ -175,24 +172,27 @@ export class SandboxPlanner {
   }
 
   #planFor(access: Access, lifted: readonly string[]): SandboxPlan {
+    const confines = access.profile !== "off";
     const spec = this.#spec(access, lifted);
     const capabilities = spec === null ? null : this.#input.capabilities();
-    const wanted = access.profile !== "off";
-    const confined = wanted && canConfine(capabilities);
+    if (spec !== null) this.#capabilities = capabilities;
+    const enforced = spec === null ? OFF : enforcementOf(confines, spec, capabilities);
+    // The keeper must not run the command with less than the verdict is based on (invariant 2).
+    const strict = this.#input.settings.require === true || enforced.notEnforced.length === 0;
     return {
       access,
-      spec: capabilities === null ? null : spec,
-      confined,
-      unavailable: wanted && !confined,
+      spec: capabilities === null || spec === null ? null : { ...spec, require: strict },
+      confines,
+      ...enforced,
       denied: this.#added,
       escalations: escalationsOf(access, this.#rules.configured, lifted),
     };
   }
 
   #spec(access: Access, lifted: readonly string[]): SandboxSpec | null {
-    const { settings, user } = this.#input;
+    const { user } = this.#input;
     const network = typeof access.network === "object" ? { ports: [...access.network.ports] } : access.network;
-    const common = { network, user: user?.ids ?? null, require: settings.require };
+    const common = { network, user: user?.ids ?? null, require: false };
     if (access.profile === "off") {
       // The user and the network mode apply even without a sandbox.
       const needed = common.user !== null || network !== "on";
@@ -252,6 +252,8 @@ interface WorkspaceRules {
   denied: string[];
   /** The symbolic links that lead to denied paths. */
   links: string[];
+  /** The denied paths in writable folders that do not exist. */
+  missing: string[];
 }
 
 function workspaceRules(

@@ -1,9 +1,10 @@
+import type { SandboxEnforcement } from "../core/sandbox-level.ts";
 import type { Network } from "../core/settings.ts";
 import type { Profile } from "./access.ts";
 import type { SandboxPlan } from "./sandbox.ts";
 
 /** The part of a sandbox that is stored with its session, to show it and to explain failures. */
-export interface SandboxSnapshot {
+export interface SandboxSnapshot extends SandboxEnforcement {
   profile: Profile;
   network: Network;
   writable: readonly string[];
@@ -23,6 +24,8 @@ const OFF: SandboxSnapshot = {
   denied: [],
   temporary: null,
   user: null,
+  level: "none",
+  notEnforced: [],
 };
 
 /** Encoded plans. Most sessions of a gateway share one plan. */
@@ -32,15 +35,17 @@ export function encodeSnapshot(sandboxed: SandboxPlan | null): string | null {
   if (sandboxed === null) return null;
   let text = encoded.get(sandboxed);
   if (text === undefined) {
-    const { access, spec, denied, unavailable } = sandboxed;
+    const { access, spec, denied, level, notEnforced } = sandboxed;
     const kept: SandboxSnapshot = {
-      profile: unavailable ? "off" : access.profile,
+      profile: level === "none" ? "off" : access.profile,
       network: spec?.network ?? "on",
       writable: spec?.writable ?? [],
       workspace: spec?.temporary ? (spec.writable[0] ?? null) : null,
       denied,
       temporary: spec?.temporary ?? null,
       user: spec?.user?.uid ?? null,
+      level,
+      notEnforced,
     };
     text = JSON.stringify(kept);
     encoded.set(sandboxed, text);
@@ -55,7 +60,8 @@ let last = OFF;
 export function decodeSnapshot(text: string | null): SandboxSnapshot {
   if (text === null) return OFF;
   if (text !== lastText) {
-    last = JSON.parse(text) as SandboxSnapshot;
+    // A row of an older version has no level, so its command does not count as confined.
+    last = { ...OFF, ...(JSON.parse(text) as Partial<SandboxSnapshot>) };
     lastText = text;
   }
   return last;

@@ -3,7 +3,7 @@ import type { ExceededLimit, LaunchLimits } from "../core/launch.ts";
 import type { Status } from "../core/result.ts";
 import type { ExitOutcome, ExitRecord, ExitReport } from "../executor/execution.ts";
 import type { SessionData } from "../executor/session-data.ts";
-import { newProtectedPathsWarning, unsupportedWarning } from "../sandbox/describe.ts";
+import { newProtectedPathsWarning, notEnforcedWarning } from "../sandbox/describe.ts";
 import { sandboxHints } from "../sandbox/hints.ts";
 import { newProtectedPaths } from "../sandbox/new-protected-paths.ts";
 import { decodeSnapshot } from "../sandbox/snapshot.ts";
@@ -121,11 +121,12 @@ function exceededLimit({ limits }: StartedSession, { reason, limit, signal, code
 }
 
 function warningsOf(row: StartedSession, record: ExitRecord): string {
-  const gaps = record.gaps ?? [];
-  const { workspace } = decodeSnapshot(row.sandbox);
+  const { workspace, notEnforced } = decodeSnapshot(row.sandbox);
+  // The others were known, and were told, before the command started.
+  const found = (record.gaps ?? []).filter((gap) => !notEnforced.some((known) => known === gap));
   const appeared = workspace === null ? [] : newProtectedPaths(workspace, record.startedUs / 1000);
   const notes = [
-    ...(gaps.length > 0 ? [unsupportedWarning(gaps)] : []),
+    ...(found.length > 0 ? [notEnforcedWarning(found)] : []),
     ...(appeared.length > 0 ? [newProtectedPathsWarning(appeared)] : []),
     ...lostOutputWarnings(row, record),
     ...unenforcedLimitWarnings(record.loose),

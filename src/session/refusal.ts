@@ -1,5 +1,5 @@
 import type { Approval } from "../core/approval.ts";
-import { type ErrorType, type Recovery, SallyportError } from "../core/error.ts";
+import type { ErrorType, Recovery, SallyportError } from "../core/error.ts";
 import type { Reason, Verdict } from "../core/policy.ts";
 import type { RunResult } from "../core/result.ts";
 import { sandboxLabel } from "../sandbox/describe.ts";
@@ -69,15 +69,6 @@ export function requestFailed({ type, message, recovery }: SallyportError): Refu
 function short(text: string): string {
   if (text.length <= MOST_QUOTED_CHARACTERS) return text;
   return `${text.slice(0, MOST_QUOTED_CHARACTERS).toWellFormed()}… [${text.length - MOST_QUOTED_CHARACTERS} more characters]`;
-}
-
-/** Returns the error for a machine that has no sandbox although the configuration requires one. */
-export function sandboxUnavailable(): SallyportError {
-  const message = "This machine cannot sandbox commands, and the configuration requires a sandbox (`require`).";
-  return new SallyportError("SandboxUnavailable", message, [
-    { action: "check_sandbox", hint: "Run `sallyport doctor` to see what is missing and how to fix it." },
-    { action: "ask_operator", hint: "The operator can remove `require` from the configuration." },
-  ]);
 }
 
 export function changedAfterApproval(): Refusal {

@@ -248,6 +248,13 @@ export class SessionStore {
     return (this.#byId.get(id) as unknown as SessionRow | undefined) ?? null;
   }
 
+  /** Returns the sandbox of the agent's latest command that ran. Null when there is none. */
+  latestSandbox(agent: string): string | null {
+    const query = "SELECT sandbox FROM sessions WHERE agent = ? AND keeper_pid > 0 ORDER BY id DESC LIMIT 1";
+    const row = this.#database.prepare(query).get(agent) as { sandbox: string | null } | undefined;
+    return row?.sandbox ?? null;
+  }
+
   named(name: string): SessionRow | null {
     return (this.#byName.get(name) as unknown as SessionRow | undefined) ?? null;
   }

@@ -208,6 +208,7 @@ const EXAMPLES: Record<string, unknown> = {
   writable: ["~/.cache/my-tool"],
   denied: ["~/private"],
   user: "nobody",
+  require: true,
   rules: [{ prefix: ["npm", "publish"], decision: "deny", message: "The pipeline publishes releases." }],
   allowlist: [{ pattern: "git", args: "status **" }],
   safeBins: ["head", "tail", "wc"],

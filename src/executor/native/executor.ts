@@ -15,6 +15,7 @@ import { type Connection, openConnection } from "./connection.ts";
 import { NativeExecution } from "./execution.ts";
 import { readExitRecord } from "./exit-record.ts";
 import { encodeRun } from "./frames.ts";
+import { forgetCapabilities } from "./probe.ts";
 import { emptyFolder, removeFolder, removeStrays } from "./session-folders.ts";
 import { connectToZygote } from "./zygote.ts";
 
@@ -249,7 +250,11 @@ export class KeeperExecutor implements Executor {
     };
     const execution = new NativeExecution(hooks, id, connection, own);
     this.#executions.add(execution);
-    void execution.ended.then(() => this.#executions.delete(execution));
+    void execution.ended.then((ending) => {
+      this.#executions.delete(execution);
+      // The keeper found a feature missing that the gateway relied on, so what it knows of the machine is outdated.
+      if (typeof ending === "object" && ending.step === "sandbox-require") forgetCapabilities(this.#state);
+    });
     return execution;
   }
 

@@ -91,7 +91,15 @@ const NOTHING: SandboxCapabilities = {
   isolation: false,
   networkNamespace: false,
   seccomp: false,
+  unsupported: { shared: everyMode(["seccomp"]), isolated: everyMode(["seccomp"]) },
 };
+
+function everyMode<T>(value: T): Record<Mode, T> {
+  return { on: value, off: value, ports: value };
+}
+
+const MODES = ["on", "off", "ports"] as const;
+type Mode = (typeof MODES)[number];
 
 /** The timeout is long because the kernel creates and removes network namespaces one at a time. */
 const PROBE_TIMEOUT_MS = 60_000;
@@ -123,6 +131,15 @@ export function cachedSandboxCapabilities(state: string): SandboxCapabilities {
   return known;
 }
 
+/**
+ * Forgets the capabilities, because a keeper has found a feature missing that they contain. The next command probes the
+ * machine again.
+ */
+export function forgetCapabilities(state: string): void {
+  known = null;
+  rmSync(join(state, NAME), { force: true });
+}
+
 function probe(): SandboxCapabilities | null {
   const { stdout } = spawnSync(keeperBinary(), ["probe"], { env: {}, encoding: "utf8", timeout: PROBE_TIMEOUT_MS });
   try {
@@ -135,10 +152,17 @@ function probe(): SandboxCapabilities | null {
 /** Validates the output of a probe. Returns null if it is invalid. */
 function parseCapabilities(answer: unknown): SandboxCapabilities | null {
   if (typeof answer !== "object" || answer === null) return null;
-  const { landlock, mounts, isolation, networkNamespace, seccomp } = answer as Partial<SandboxCapabilities>;
+  const { landlock, mounts, isolation, networkNamespace, seccomp, unsupported } =
+    answer as Partial<SandboxCapabilities>;
   if (typeof landlock !== "number" || !Number.isInteger(landlock) || landlock < 0) return null;
   if (mounts !== "root" && mounts !== "user" && mounts !== "none") return null;
   if (typeof isolation !== "boolean" || typeof networkNamespace !== "boolean" || typeof seccomp !== "boolean")
     return null;
-  return { landlock, mounts, isolation, networkNamespace, seccomp };
+  if (!isListed(unsupported)) return null;
+  return { landlock, mounts, isolation, networkNamespace, seccomp, unsupported };
+}
+
+function isListed(value: unknown): value is SandboxCapabilities["unsupported"] {
+  const { shared, isolated } = (value ?? {}) as Record<string, Record<string, unknown> | undefined>;
+  return [shared, isolated].every((lists) => MODES.every((mode) => Array.isArray(lists?.[mode])));
 }

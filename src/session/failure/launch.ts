@@ -163,7 +163,12 @@ const CHECK_SANDBOX: Recovery = {
 
 const LESS_STRICT: Recovery = {
   action: "ask_operator",
-  hint: "The operator can choose a profile that this machine supports, or remove `require` from the configuration.",
+  hint: "The operator can choose a profile that this machine supports.",
+};
+
+const RETRY_SANDBOX: Recovery = {
+  action: "retry",
+  hint: "Retry the command: Sallyport then checks again what this machine supports.",
 };
 
 const BY_STEP: Record<string, string> = {
@@ -189,7 +194,7 @@ const BY_STEP: Record<string, string> = {
   "sandbox-namespace": "its namespaces could not be created",
   "sandbox-user": "it could not switch to the configured user",
   "sandbox-memory": "there was not enough memory for its sandbox",
-  "sandbox-require": "this machine does not support the required sandbox",
+  "sandbox-require": "a part of its sandbox could not be set up",
   keeper: "the gateway or the keeper exited before the command was started",
 };
 
@@ -226,6 +231,7 @@ function recoveryFor(errno: number, step: string): Recovery[] {
       RETRY,
     ];
   }
+  if (step === "sandbox-require") return [RETRY_SANDBOX, CHECK_SANDBOX];
   if (step.startsWith("sandbox-")) return [CHECK_SANDBOX, LESS_STRICT];
   if (step === "log") {
     return [{ action: "check_path", hint: "`logFile` must name a regular file in an existing, writable folder." }];

@@ -32,7 +32,7 @@ for (const [args, expected] of CODES) {
 
 test("--json prints the verdict with the complete analysis", async () => {
   const verdict = JSON.parse((await check(["--json", "rm -rf /"])).stdout);
-  assert.deepEqual(Object.keys(verdict), ["command", "verdict", "analyzable", "reasons", "commands"]);
+  assert.deepEqual(Object.keys(verdict), ["command", "verdict", "analyzable", "reasons", "commands", "sandbox"]);
   assert.deepEqual(verdict.reasons[0], {
     rule: "delete-vital",
     message: "This command deletes the root directory, a home directory or a system folder.",

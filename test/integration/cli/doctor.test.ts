@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import type { Finding } from "../../../src/doctor/finding.ts";
 import { keeperBinary } from "../../../src/executor/native/zygote.ts";
+import { CAPABILITIES } from "../../fixtures/capabilities.ts";
 import { Sandbox } from "../../fixtures/sallyport.ts";
 
 const box = new Sandbox();
@@ -112,7 +113,7 @@ async function sandboxFinding(capabilities: object): Promise<Finding> {
 let keepers = 0;
 
 test("reports sandbox features the kernel does not support, and how to get them", async () => {
-  const whole = { landlock: 7, mounts: "user", isolation: true, networkNamespace: true, seccomp: true };
+  const whole = { ...CAPABILITIES, mounts: "user" };
   assert.deepEqual(await sandboxFinding(whole), {
     name: "sandbox",
     status: "ok",

@@ -4,9 +4,12 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import type { SandboxCapabilities } from "../../../src/core/launch.ts";
 import { sandboxCapabilities } from "../../../src/executor/native/probe.ts";
 import { keeperBinary } from "../../../src/executor/native/zygote.ts";
 import { compile } from "../../fixtures/compile.ts";
+import { type Limits, limitedKeeper } from "../../fixtures/limited-keeper.ts";
+import { Cell } from "../../fixtures/sandbox-fixture.ts";
 
 const tier = sandboxCapabilities();
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "sallyport-tiers-")));
@@ -61,11 +64,12 @@ for (const abi of [1, 2, 3, 4, 5, 6]) {
   });
 }
 
+/** The Landlock ABI that each promise needs without namespaces and with listed ports. */
 const LEAST: Record<string, number> = {
+  mounts: 100,
+  metadata: 100,
   truncate: 3,
   ports: 4,
-  "ioctl-dev": 5,
-  "scope-abstract": 6,
   "scope-signals": 6,
 };
 
@@ -93,3 +97,40 @@ test("the keeper reports that namespaces are not available", (t) => {
   assert.deepEqual([seen.mounts, seen.isolation, seen.networkNamespace], ["none", false, false]);
   assert.equal(seen.landlock, tier.landlock);
 });
+
+const MACHINES: Limits[] = [
+  {},
+  { landlock: 0 },
+  { landlock: 2 },
+  { landlock: 5 },
+  { namespaces: false },
+  { landlock: 2, namespaces: false },
+  { landlock: 0, namespaces: false },
+  { seccomp: false },
+];
+
+for (const limits of MACHINES) {
+  test(`what the probe reports is what commands run without: ${JSON.stringify(limits)}`, async () => {
+    const before = process.env.SALLYPORT_KEEPER;
+    const keeper = limitedKeeper(limits);
+    process.env.SALLYPORT_KEEPER = keeper;
+    const cell = await Cell.open();
+    try {
+      const { unsupported } = JSON.parse(execFileSync(keeper, ["probe"], { encoding: "utf8" })) as SandboxCapabilities;
+      for (const isolated of [false, true]) {
+        for (const network of ["on", "off", { ports: [443] }] as const) {
+          const mode = typeof network === "object" ? "ports" : network;
+          const spec = { isolated, network: typeof network === "object" ? { ports: [...network.ports] } : network };
+          const { record } = await cell.run(["true"], cell.sandbox(spec));
+          assert.deepEqual(record.gaps ?? [], unsupported[isolated ? "isolated" : "shared"][mode], mode);
+          const strict = await cell.run(["true"], cell.sandbox({ ...spec, require: true }));
+          assert.equal(strict.record.step, record.gaps === undefined ? undefined : "sandbox-require");
+        }
+      }
+    } finally {
+      await cell.close();
+      if (before === undefined) delete process.env.SALLYPORT_KEEPER;
+      else process.env.SALLYPORT_KEEPER = before;
+    }
+  });
+}

@@ -160,7 +160,7 @@ const LOCAL: Record<Exclude<ErrorType, FleetType>, Example[]> = {
   ],
   SandboxUnavailable: [
     async () => {
-      const options = { policy: { sandbox: "workspace-write" as const, require: true } };
+      const options = { policy: { sandbox: "workspace-write" as const } };
       const other = await OtherGateway.open(fixture, { options, env: { SALLYPORT_EXECUTOR: "portable" } });
       const { error } = await other.ask<{ error: Failure }>({ call: "run", request: { command: "make" } });
       await other.close();

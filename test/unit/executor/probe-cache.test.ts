@@ -11,19 +11,14 @@ import {
   writeProbeCache,
 } from "../../../src/executor/native/probe.ts";
 import { keeperBinary } from "../../../src/executor/native/zygote.ts";
+import { CAPABILITIES } from "../../fixtures/capabilities.ts";
 
 const state = mkdtempSync(join(tmpdir(), "sallyport-kept-"));
 const keeper = join(state, "keeper");
 const file = join(state, "probed.json");
 after(() => rmSync(state, { recursive: true, force: true }));
 
-const TIER: SandboxCapabilities = {
-  landlock: 7,
-  mounts: "user",
-  isolation: true,
-  networkNamespace: true,
-  seccomp: true,
-};
+const TIER: SandboxCapabilities = { ...CAPABILITIES, mounts: "user" };
 
 const HOUR_MS = 3600 * 1000;
 

@@ -20,6 +20,8 @@ const USUAL: SandboxSnapshot = {
   denied: ["/srv/secrets"],
   temporary: join(folder, "private"),
   user: null,
+  level: "full",
+  notEnforced: [],
 };
 
 function hints(stderr: string, sandbox: Partial<SandboxSnapshot> = {}): string[] {

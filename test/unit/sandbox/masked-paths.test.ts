@@ -5,14 +5,13 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { DEFAULTS } from "../../../src/core/settings.ts";
 import { SandboxPlanner } from "../../../src/sandbox/sandbox.ts";
+import { CAPABILITIES } from "../../fixtures/capabilities.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "sallyport-denied-")));
 after(() => rmSync(folder, { recursive: true }));
 
 const home = join(folder, "home");
 mkdirSync(home);
-
-const CAPABILITIES = { landlock: 7, mounts: "root", isolation: true, networkNamespace: true, seccomp: true } as const;
 
 /** Plans a sandbox. `homes` has the home directories of the gateway's user and of the user that commands run as. */
 function specFor({

@@ -8,6 +8,7 @@ import type { Config } from "../../../src/config/schema.ts";
 import type { SandboxCapabilities } from "../../../src/core/launch.ts";
 import type { RunRequest } from "../../../src/core/request.ts";
 import { SandboxPlanner } from "../../../src/sandbox/sandbox.ts";
+import { CAPABILITIES } from "../../fixtures/capabilities.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "sallyport-planner-")));
 after(() => rmSync(folder, { recursive: true }));
@@ -19,15 +20,11 @@ for (const place of [join(workspace, ".git/hooks"), join(workspace, "src"), join
 }
 writeFileSync(join(workspace, ".git/config"), "");
 
-const CAPABILITIES: SandboxCapabilities = {
-  landlock: 7,
-  mounts: "root",
-  isolation: true,
-  networkNamespace: true,
-  seccomp: true,
-};
-
 function planner(config: Config = {}, capabilities: SandboxCapabilities | null = CAPABILITIES): SandboxPlanner {
+  return plannerFor(config, () => capabilities);
+}
+
+function plannerFor(config: Config, capabilities: () => SandboxCapabilities | null): SandboxPlanner {
   const { settings } = loadConfig({ workspace, operatorPath: null, given: config });
   const state = join(folder, "state");
   return new SandboxPlanner({
@@ -38,7 +35,7 @@ function planner(config: Config = {}, capabilities: SandboxCapabilities | null =
     keepOut: [state],
     home,
     user: null,
-    capabilities: () => capabilities,
+    capabilities,
   });
 }
 
@@ -50,14 +47,14 @@ const rules = (asked: Partial<RunRequest>, config: Config = {}) =>
   planned(asked, config).escalations.map(({ rule }) => rule);
 
 test("by default the workspace and a private directory are writable, and the network is on", () => {
-  const { spec, confined, escalations } = planned({});
+  const { spec, level, escalations } = planned({});
   assert.deepEqual(spec?.writable, [workspace]);
-  assert.deepEqual([spec?.network, spec?.isolated, spec?.require, spec?.user], ["on", false, false, null]);
+  assert.deepEqual([spec?.network, spec?.isolated, spec?.require, spec?.user], ["on", false, true, null]);
   assert.ok(spec?.temporary);
   assert.ok(spec?.denied.includes(join(home, ".ssh")));
   assert.ok(spec?.denied.includes(join(folder, "state")));
   assert.ok(spec?.readOnly.includes(join(workspace, ".git/config")));
-  assert.deepEqual([confined, escalations], [true, []]);
+  assert.deepEqual([level, escalations], ["full", []]);
 });
 
 test("returns the same plan until something changes", () => {
@@ -124,23 +121,54 @@ test("rejects a requested path that is masked or does not exist", () => {
 
 test("the profile `off` enforces nothing unless the network or the user is restricted", () => {
   assert.equal(planned({}, { sandbox: "off" }).spec, null);
-  const { spec, confined } = planned({}, { sandbox: "off", network: "off" });
-  assert.deepEqual([spec?.network, spec?.writable, spec?.denied, confined], ["off", ["/"], [], false]);
+  const { spec, level } = planned({}, { sandbox: "off", network: "off" });
+  assert.deepEqual([spec?.network, spec?.writable, spec?.denied, level], ["off", ["/"], [], "none"]);
 });
 
-test("reports when the machine cannot sandbox commands", () => {
-  const nothing: SandboxCapabilities = { ...CAPABILITIES, landlock: 0, mounts: "none" };
-  assert.deepEqual(
-    [CAPABILITIES, nothing, null].map((capabilities) => {
-      const { confined, unavailable } = planner({}, capabilities).plan({});
-      return [confined, unavailable];
-    }),
-    [
-      [true, false],
-      [false, true],
-      [false, true],
-    ],
-  );
-  assert.equal(planner({}, null).plan({}).spec, null);
-  assert.equal(planner({ sandbox: "off" }, null).plan({}).unavailable, false);
+const GAPS = ["mounts", "metadata", "ipc"] as const;
+const PARTIAL: SandboxCapabilities = {
+  ...CAPABILITIES,
+  mounts: "none",
+  unsupported: { ...CAPABILITIES.unsupported, shared: { on: GAPS, off: GAPS, ports: GAPS } },
+};
+
+test("the level is `full` only if everything is enforced, and `none` if nothing is", () => {
+  const level = (capabilities: SandboxCapabilities | null, config: Config = {}) => {
+    const { level: found, notEnforced, spec } = planner(config, capabilities).plan({});
+    return [found, notEnforced, spec?.require];
+  };
+  assert.deepEqual(level(CAPABILITIES), ["full", [], true]);
+  assert.deepEqual(level(PARTIAL), ["partial", GAPS, false]);
+  assert.deepEqual(level(PARTIAL, { require: true }), ["partial", GAPS, true]);
+  assert.deepEqual(level({ ...PARTIAL, landlock: 0 }), ["none", GAPS, false]);
+  assert.deepEqual(level(null), ["none", [], undefined]);
+  assert.deepEqual(level(null, { sandbox: "off" }), ["none", [], undefined]);
+  assert.deepEqual(level(null, { sandbox: "off", network: "off" }), ["none", ["network"], undefined]);
+  assert.deepEqual(level(PARTIAL, { sandbox: "off", network: "off" }), ["none", [], true]);
+});
+
+test("the level depends on the profile, the network and the paths of the command", () => {
+  const here: SandboxCapabilities = {
+    ...CAPABILITIES,
+    landlock: 3,
+    unsupported: {
+      shared: { on: ["scope-signals"], off: ["scope-signals"], ports: ["scope-signals", "ports"] },
+      isolated: { on: [], off: [], ports: ["ports"] },
+    },
+  };
+  const level = (asked: Partial<RunRequest>, config: Config = {}) => planner(config, here).plan(asked).notEnforced;
+  assert.deepEqual(level({}), ["scope-signals"]);
+  assert.deepEqual(level({ network: { ports: [443] } }), ["scope-signals", "ports"]);
+  assert.deepEqual(level({ sandbox: "isolated" }), []);
+  assert.deepEqual(level({ sandbox: "isolated" }, { denied: ["not-yet"] }), ["denied-later"]);
+  assert.deepEqual(level({ sandbox: "isolated" }, { denied: ["src"] }), []);
+  assert.deepEqual(level({ sandbox: "read-only" }, { denied: ["not-yet"] }), ["scope-signals"]);
+});
+
+test("plans again when a feature turns out to be missing", () => {
+  let capabilities = CAPABILITIES;
+  const prepared = plannerFor({}, () => capabilities);
+  assert.equal(prepared.plan({}).level, "full");
+  capabilities = PARTIAL;
+  assert.equal(prepared.plan({}).level, "partial");
 });

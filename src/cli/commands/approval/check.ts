@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import { loadConfig } from "../../../config/load.ts";
 import { SallyportError } from "../../../core/error.ts";
 import type { Verdict } from "../../../core/policy.ts";
-import { type CheckOptions, check as evaluate, heldBy } from "../../../gateway/check.ts";
+import { type CheckOptions, check as evaluate, sandboxFor } from "../../../gateway/check.ts";
 import { policyOf } from "../../../policy/decide.ts";
 import { splitWords } from "../../../shell/quote.ts";
 import { type Command, type Invocation, type Io, UsageError } from "../../command.ts";
@@ -88,8 +88,8 @@ function optionsOf({ values }: Invocation): CheckOptions {
   const cwd = resolve(textOption(values, "cwd") ?? ".");
   const settings = loadConfig({ workspace: cwd }).forAgent(agent);
   const policy = { ...policyOf(settings), ...(security ? { security } : {}), ...(ask ? { ask } : {}) };
-  const sandbox = heldBy(settings, { workspace: cwd, agent }, sandboxRequest({ values }));
-  return { cwd, agent, policy, confined: sandbox.confined, escalations: sandbox.escalations };
+  const sandbox = sandboxFor(settings, { workspace: cwd, agent }, sandboxRequest({ values }));
+  return { cwd, agent, policy, sandbox };
 }
 
 function commandOf({ values, positionals, rest }: Invocation): string | string[] {
