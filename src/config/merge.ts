@@ -149,6 +149,7 @@ export const MERGE: MergeTable<Settings> = {
   sandbox: strictest(STRICTER),
   network: narrower,
   writable: subset(),
+  readable: subset(),
   denied: union,
   user: operatorOnly(),
   require: requirement,

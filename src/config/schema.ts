@@ -293,6 +293,9 @@ const config = () =>
         .optional()
         .describe("Network access of sandboxed commands: all, none, or only to the listed TCP ports"),
       writable: paths("Paths that sandboxed commands can write to, in addition to the workspace").optional(),
+      readable: paths(
+        "Paths of the built-in list of credentials that sandboxed commands can read after all",
+      ).optional(),
       denied: paths(
         "Paths that sandboxed commands can neither read nor write, in addition to the built-in list",
       ).optional(),
@@ -346,6 +349,7 @@ const agentConfig = () =>
       sandbox: true,
       network: true,
       writable: true,
+      readable: true,
       denied: true,
       user: true,
       require: true,

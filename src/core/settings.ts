@@ -64,6 +64,8 @@ export interface Settings {
   network: Network;
   /** Paths that are absolute, start with `~`, or are relative to the workspace. */
   writable: readonly string[];
+  /** Built-in denied paths, or folders above them, that commands may read. */
+  readable: readonly string[];
   denied: readonly string[];
   /** Null for the gateway's user. */
   user: string | null;
@@ -108,6 +110,7 @@ export const DEFAULTS: Settings = {
   sandbox: "workspace-write",
   network: "on",
   writable: [],
+  readable: [],
   denied: [],
   user: null,
   require: null,

@@ -7,7 +7,7 @@ import { assertLogPath } from "./escalation.ts";
 import { configuredLimits, tightenLimits } from "./limits.ts";
 import { privateTmpVariables } from "./private-tmp.ts";
 import { type SandboxPlan, SandboxPlanner } from "./sandbox.ts";
-import { commandUser, environmentAsUser } from "./user.ts";
+import { commandUser, environmentAsUser, homesOf } from "./user.ts";
 import { resolveInWorkspace, type Scope, workspaceScope } from "./workspace.ts";
 
 /** The restrictions on all commands of an agent. Created once per configuration. */
@@ -63,6 +63,7 @@ export function createConfinement(settings: Settings, context: ConfinementContex
     state,
     keepOut,
     home,
+    homes: homesOf(home, user),
     user,
     capabilities,
   });

@@ -3,9 +3,10 @@
  * because a file's own permissions cause the same errors. Each hint names the access to request.
  */
 import { accessSync, constants } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { shownLine } from "../text/visible.ts";
-import { DENIED_IN_HOME, maskedPaths } from "./masked-paths.ts";
+import { credentialPaths } from "./denied-paths.ts";
+import { maskedPaths } from "./masked-paths.ts";
 import { protectedPathOf } from "./protected-paths.ts";
 import type { SandboxSnapshot } from "./snapshot.ts";
 import { isWithin, nearestReal } from "./workspace.ts";
@@ -113,7 +114,7 @@ function pathHint(path: string, { sandbox, home }: HintContext): string | null {
   const denied = [
     ...sandbox.denied,
     ...maskedPaths(process.env, [process.getuid?.() ?? 0]),
-    ...DENIED_IN_HOME.map((name) => join(home, name)),
+    ...credentialPaths({ own: [home], others: [] }, []),
   ];
   if (denied.some((one) => isWithin(path, one))) {
     return `${shown} is masked for every sandboxed command; ${REQUEST_OFF}`;

@@ -6,10 +6,11 @@ import type { SandboxCapabilities, SandboxSpec } from "../core/launch.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { Settings } from "../core/settings.ts";
 import { type Access, type BasePaths, configuredAccess, expandPath, requestedAccess } from "./access.ts";
+import { deniedPaths, type Homes } from "./denied-paths.ts";
 import { type Escalation, escalationsOf } from "./escalation.ts";
 import { enforcementOf, missingDenied, OFF, type RequiredSandbox } from "./level.ts";
 import { LinkResolver } from "./links.ts";
-import { deniedPaths, maskedPaths } from "./masked-paths.ts";
+import { maskedPaths } from "./masked-paths.ts";
 import { ensurePrivateTmp, type PrivateTmpOwner, privateTmpPath } from "./private-tmp.ts";
 import { protectedPaths } from "./protected-paths.ts";
 import type { CommandUser } from "./user.ts";
@@ -31,7 +32,9 @@ interface SandboxInput {
   agent: string;
   state: string;
   keepOut: readonly string[];
+  /** The home directory that `~` refers to. */
   home: string;
+  homes: Homes;
   user: CommandUser | null;
   /**
    * Returns the sandbox features of this machine, or null when the executor cannot sandbox commands. Called only for a
@@ -135,10 +138,10 @@ export class SandboxPlanner {
   }
 
   #resolve(): WorkspaceRules {
-    const { keepOut, home, user } = this.#input;
-    const homes = [home, ...(user ? [user.home] : [])];
+    const { settings, keepOut, homes, user } = this.#input;
     const { denied, links } = deniedPaths({
       homes,
+      readable: settings.readable.map((path) => expandPath(path, this.#base)),
       keepOut,
       added: this.#added,
       root: (user?.ids.uid ?? ownUid()) === 0,

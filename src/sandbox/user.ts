@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
+import { userInfo } from "node:os";
 import { SallyportError } from "../core/error.ts";
 import type { SandboxSpec } from "../core/launch.ts";
+import type { Homes } from "./denied-paths.ts";
 
 /** The unprivileged user that commands run as. */
 export interface CommandUser {
@@ -63,6 +65,30 @@ function notRoot(wanted: string): SallyportError {
   return new SallyportError("InvalidConfiguration", message, [
     { action: "fix_configuration", hint: "Remove `user` from sallyport.json to run commands as the current user." },
   ]);
+}
+
+/** Folders that accounts of services name as their home, and that contain no files of a user. */
+const SHARED_HOMES = /^\/(?:[^/]+|usr\/.*|run\/.*|proc\/.*)$/;
+
+/**
+ * Returns the homes with credentials that a command could read. A command that runs as root can read those of every
+ * account; the permissions of files protect them from other users.
+ */
+export function homesOf(home: string, user: CommandUser | null, accounts = systemAccounts()): Homes {
+  const own = new Set([home, ...passwdHome(), ...(user ? [user.home] : [])]);
+  if (accounts.uid !== 0 || user !== null) return { own: [...own], others: [] };
+  const homes = accounts.passwd.split("\n").flatMap((line) => line.split(":")[5] ?? []);
+  const others = homes.filter((one) => one === "/root" || (one.startsWith("/") && !SHARED_HOMES.test(one)));
+  return { own: [...own], others: [...new Set(others)] };
+}
+
+/** The home in the account of this process, which `HOME` may not name. A process may have no account. */
+function passwdHome(): string[] {
+  try {
+    return [userInfo().homedir];
+  } catch {
+    return [];
+  }
 }
 
 /** Variables that name root's own paths, which another user cannot access. */

@@ -47,6 +47,7 @@ export const NO_FREER: Record<string, NoFreer> = {
   sandbox: outcomes({ off: [0, 0, 0], "workspace-write": [0, 2, 0], "read-only": [2, 2, 0], isolated: [0, 2, 2] }),
   network: (now: unknown, before: unknown) => SOME_PORTS.every((port) => !reaches(now, port) || reaches(before, port)),
   writable: noNewEntry,
+  readable: noNewEntry,
   denied: noLostEntry,
   user: same,
   require: (now: boolean, before: boolean) => now || !before,

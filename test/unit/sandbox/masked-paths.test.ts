@@ -19,8 +19,12 @@ function specFor({
   keepOut = [],
   added = [],
   uid = 1,
+  others = [],
+  readable = [],
 }: {
   homes?: string[];
+  others?: string[];
+  readable?: string[];
   keepOut?: string[];
   added?: string[];
   uid?: number;
@@ -28,12 +32,13 @@ function specFor({
   const [own = "", other] = homes;
   const ids = { uid, gid: uid, groups: [uid] };
   const planner = new SandboxPlanner({
-    settings: { ...DEFAULTS, denied: added },
+    settings: { ...DEFAULTS, denied: added, readable },
     workspace: folder,
     agent: "default",
     state: join(folder, "state"),
     keepOut,
     home: own,
+    homes: { own: homes, others },
     user: other === undefined ? null : { name: "other", home: other, ids },
     capabilities: () => CAPABILITIES,
   });
@@ -61,6 +66,31 @@ test("masks credentials, histories and browser profiles in every home directory,
     assert.ok(denied.includes(join(home, name)), name);
     assert.ok(denied.includes(join(other, name)), `${name} in the other home directory`);
   }
+});
+
+test("masks credentials of coding agents, clouds, package registries and password managers", () => {
+  const denied = deniedPaths({ homes: [home] });
+  const names = `.claude.json .config/github-copilot .cache/huggingface/token .m2/settings.xml .local/share/atuin
+    .Xauthority .oci .terraformrc .config/sops .config/age .mylogin.cnf .databrickscfg .config/rbw .config/hcloud`;
+  for (const name of names.split(/\s+/)) assert.ok(denied.includes(join(home, name)), name);
+});
+
+test("masks only existing credentials in the homes of other users", () => {
+  const other = join(folder, "third");
+  mkdirSync(join(other, ".ssh"), { recursive: true });
+  mkdirSync(join(other, ".config", "gh"), { recursive: true });
+  const denied = deniedPaths({ homes: [home], others: [other, join(folder, "missing")] });
+  const found = denied.filter((path) => path.startsWith(other) || path.includes("missing"));
+  assert.deepEqual(found.sort(), [join(other, ".config/gh"), join(other, ".ssh")]);
+});
+
+test("does not mask built-in paths that the operator made readable", () => {
+  const settings = { homes: [home], readable: ["~/.m2", join(home, ".config/gh")], added: [join(home, ".m2/other")] };
+  const denied = deniedPaths(settings);
+  assert.ok(!denied.includes(join(home, ".m2/settings.xml")));
+  assert.ok(!denied.includes(join(home, ".config/gh")));
+  assert.ok(denied.includes(join(home, ".m2/other")), "a path in `denied` stays denied");
+  assert.ok(denied.includes(join(home, ".ssh")));
 });
 
 test("masks Sallyport's folders and configured paths, and omits paths inside other masked paths", () => {

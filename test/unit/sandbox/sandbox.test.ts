@@ -34,6 +34,7 @@ function plannerFor(config: Config, capabilities: () => SandboxCapabilities | nu
     state,
     keepOut: [state],
     home,
+    homes: { own: [home], others: [] },
     user: null,
     capabilities,
   });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { userInfo } from "node:os";
 import { test } from "node:test";
-import { commandUser, environmentAsUser } from "../../../src/sandbox/user.ts";
+import { commandUser, environmentAsUser, homesOf } from "../../../src/sandbox/user.ts";
 
 const ACCOUNTS = {
   passwd: "root:x:0:0:root:/root:/bin/bash\nada:x:1000:1000:Ada:/home/ada:/bin/bash\nbare:x:1001:1001::\n",
@@ -43,4 +44,18 @@ test("the environment has the user's values, not root's", () => {
   const env = { HOME: "/root", USER: "root", PATH: "/bin", XDG_RUNTIME_DIR: "/run/user/0", MAIL: "/var/mail/root" };
   assert.deepEqual(environmentAsUser(env, ADA), { HOME: "/home/ada", USER: "ada", LOGNAME: "ada", PATH: "/bin" });
   assert.deepEqual(environmentAsUser(env, null), env);
+});
+
+test("lists the homes of all accounts only if commands run as root", () => {
+  const passwd = `${ACCOUNTS.passwd}\nbin:x:2:2::/bin:/bin/sh\npg:x:99:99::/var/lib/postgresql:/bin/sh\ngames:x:5:5::/usr/games:/bin/sh\n`;
+  const accounts = { ...ACCOUNTS, passwd, uid: 0 };
+  const { own, others } = homesOf("/elsewhere", null, accounts);
+  assert.ok(own.includes("/elsewhere"));
+  assert.ok(own.includes(userInfo().homedir), "the home of the account, whatever HOME says");
+  assert.ok(others.includes(ADA.home));
+  assert.ok(others.includes("/var/lib/postgresql"));
+  assert.ok(!others.some((home) => home === "/bin" || home.startsWith("/usr")));
+  assert.deepEqual(homesOf("/elsewhere", ADA, accounts).others, []);
+  assert.deepEqual(homesOf("/elsewhere", null, { ...accounts, uid: 1000 }).others, []);
+  assert.ok(homesOf("/elsewhere", ADA, accounts).own.includes(ADA.home));
 });

@@ -1,0 +1,96 @@
+import { lstatSync, readdirSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { BROWSERS, CREDENTIALS, HISTORIES, SYSTEM_CREDENTIALS } from "./credential-paths.ts";
+import { LinkResolver } from "./links.ts";
+import { isWithin } from "./workspace.ts";
+
+/** Paths in a home directory that are denied to all sandboxed commands. */
+const DENIED_IN_HOME: readonly string[] = [...CREDENTIALS, ...HISTORIES, ...BROWSERS].map(({ path }) => path);
+
+/** The homes whose built-in paths are denied to the commands of a gateway. */
+export interface Homes {
+  /** The homes of the gateway's user and of the user that commands run as. All built-in paths in them are denied. */
+  own: readonly string[];
+  /** The homes of other users, if commands run as root. Only paths that exist are denied, because there can be many. */
+  others: readonly string[];
+}
+
+/** Returns the built-in denied paths in these homes, except those that the operator made readable. */
+export function credentialPaths({ own, others }: Homes, readable: readonly string[]): string[] {
+  const inOwn = own.filter(isHome).flatMap((home) => DENIED_IN_HOME.map((name) => join(home, name)));
+  const inOthers = others.filter((home) => isHome(home) && !own.includes(home)).flatMap(existingCredentials);
+  return [...inOwn, ...inOthers].filter((path) => !readable.some((one) => isWithin(path, one)));
+}
+
+function isHome(home: string): boolean {
+  return home.startsWith("/") && home !== "/";
+}
+
+function existingCredentials(home: string): string[] {
+  const entries = new Set(entriesOf(home));
+  return DENIED_IN_HOME.filter((name) => entries.has(name.split("/", 1)[0] as string))
+    .map((name) => join(home, name))
+    .filter(exists);
+}
+
+function entriesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function exists(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+interface DenyInput {
+  homes: Homes;
+  /** The paths in `readable` of the operator's configuration. */
+  readable: readonly string[];
+  /** The state folder and the operator's configuration folder (invariant 7). */
+  keepOut: readonly string[];
+  /** The paths in `denied` of the operator's and the workspace's configuration. */
+  added: readonly string[];
+  /**
+   * Whether commands run as root, whom file permissions do not keep from the system's credentials. A mask disappears
+   * when its file is replaced, as `useradd` does; a file that is denied stays unreadable.
+   */
+  root: boolean;
+}
+
+interface DeniedPaths {
+  /** The denied paths, resolved as far as they exist. Of a link, both the link and its target are denied. */
+  denied: string[];
+  /** The links that lead to them. A command that could replace one would choose what the path refers to. */
+  links: string[];
+}
+
+/** Returns all denied paths. */
+export function deniedPaths({ homes, readable, keepOut, added, root }: DenyInput): DeniedPaths {
+  const system = root ? SYSTEM_CREDENTIALS.map(({ path }) => path) : [];
+  const named = [...keepOut, ...credentialPaths(homes, readable), ...system, ...added];
+  const resolver = new LinkResolver();
+  const denied = new Set<string>();
+  const links = new Set<string>();
+  for (const path of named) {
+    const found = resolver.resolve(path);
+    denied.add(join(resolver.resolve(dirname(path)).real, basename(path))).add(found.real);
+    for (const link of found.links) links.add(link);
+  }
+  return { denied: withoutNested([...denied]), links: [...links] };
+}
+
+/** Removes paths that are inside another path of the list. */
+export function withoutNested(paths: string[]): string[] {
+  const all = new Set(paths);
+  return paths.filter((path) => {
+    for (let above = dirname(path); above !== "/"; above = dirname(above)) if (all.has(above)) return false;
+    return true;
+  });
+}
