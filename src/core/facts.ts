@@ -31,8 +31,15 @@ export interface Unknown {
   span: Span;
   /** The reason, for people. */
   why: string;
-  /** Set when a shell reads code from a pipe. Such a command requires approval even in a sandbox. */
+  /**
+   * Set when code comes from another machine, or reaches a shell through a pipe, and was never visible. Such a command
+   * requires approval even in a sandbox.
+   */
   piped?: true;
+  /** Set when the value comes from another machine, such as the output of `curl`. */
+  remote?: true;
+  /** Set when the value comes from the standard input of the whole command. */
+  input?: true;
   /** Set when the text exceeds a limit of the analysis, so that the rest was not analyzed. */
   over?: true;
 }
@@ -147,6 +154,8 @@ export interface CommandFact {
 
 export interface Analysis {
   text: string;
+  /** Code outside `text` that the command runs: its standard input, and files that it reads as code. */
+  code: string[];
   /** False when it cannot be determined what would run. Such a text is never considered harmless. */
   analyzable: boolean;
   unknowns: Unknown[];

@@ -122,7 +122,10 @@ function byMode(
     for (const { span, why, piped, over } of analysis.unknowns) {
       // Code from a pipe (`curl … | sh`) requires approval even in a sandbox, because it was never visible. So does
       // text that is too large to analyze and mentions a blocked command.
-      const decision = confined && !piped && !(over && mentionsBlockedCommand(analysis.text)) ? "allow" : miss;
+      const decision =
+        confined && !piped && !(over && [analysis.text, ...analysis.code].some(mentionsBlockedCommand))
+          ? "allow"
+          : miss;
       const message = `${why.charAt(0).toUpperCase()}${why.slice(1)}.`;
       findings.push({
         rule: "unanalyzable",

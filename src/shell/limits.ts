@@ -39,6 +39,10 @@ export const limits = {
   value: 16 * 1024,
   /** Paths whose links are resolved, each with a file system call. */
   links: 400,
+  /** Files that are read because they contain code. */
+  files: 16,
+  /** Lines of standard input that are analyzed one by one, because a command may read some of them as data. */
+  inputLines: 64,
   /** Elements of an array that are tracked. */
   listItems: 256,
   /** Wrappers around one command. */

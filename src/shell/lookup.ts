@@ -13,6 +13,10 @@ export interface InspectContext {
   /** Environment variables with values that are certain when the command runs (`USER`, `TMPDIR`). */
   env?: Readonly<Record<string, string | undefined>>;
   lookup: Lookup;
+  /** The text of standard input, if it is known. */
+  stdin?: string;
+  /** Returns the text of a file that the command may read, for files that it runs as code. Null for other files. */
+  readFile?: (path: string) => string | null;
 }
 
 export interface Lookup {

@@ -1,4 +1,4 @@
-/** Determines the output of `echo`, `printf` and `cat`, which may be piped into a shell. */
+/** Determines the output of `echo` and `printf`, which may be piped into a shell. */
 
 import type { Field } from "../expand/field.ts";
 import type { StreamContent } from "../walk/state.ts";
@@ -9,8 +9,10 @@ interface Printed {
   argv: readonly Field[];
 }
 
-function unknownOutput({ name }: Printed): StreamContent {
-  return { kind: "unknown", why: `the output of \`${name}\`` };
+/** Returns output that is not known. It comes from another machine if an argument does. */
+function unknownOutput({ name, argv }: Printed): StreamContent {
+  const remote = argv.some(({ uncertain }) => uncertain?.remote);
+  return { kind: "unknown", why: `the output of \`${name}\``, remote };
 }
 
 export function echoOutput(call: Printed): StreamContent {
@@ -22,6 +24,8 @@ export function echoOutput(call: Printed): StreamContent {
     if (flags.includes("n")) newline = "";
     if (flags.includes("e")) escapes = true;
   }
+  const [only] = words;
+  if (words.length === 1 && only?.value === null && only.content) return only.content;
   if (words.some((word) => word.value === null || word.glob)) return unknownOutput(call);
   const text = words.map((word) => word.value).join(" ");
   const decoded = escapes ? decode(text) : text;
@@ -46,16 +50,10 @@ export function printfOutput(call: Printed): StreamContent {
   return text.includes("\0") && /%b/.test(decoded) ? unknownOutput(call) : textContent(text, words);
 }
 
-/** Returns the output of `cat`: its standard input if there are no operands, or else unknown. */
-export function catOutput(call: Printed & { stdin: StreamContent }): StreamContent {
-  const operands = call.argv.slice(1).filter((word) => word.value !== "-" && !word.value?.startsWith("-"));
-  if (operands.length > 0 || call.stdin.kind === "none") return unknownOutput(call);
-  return call.stdin;
-}
-
 function textContent(text: string, words: Field[]): StreamContent {
   const uncertain = words.find((word) => word.uncertain)?.uncertain ?? null;
-  return { kind: "text", text, field: words.length === 1 ? (words[0] ?? null) : null, uncertain };
+  const input = uncertain?.input === true;
+  return { kind: "text", text, field: words.length === 1 ? (words[0] ?? null) : null, uncertain, input };
 }
 
 function decode(text: string): string | null {

@@ -6,11 +6,13 @@ import { isInside, normalize } from "../path.ts";
 import { type Call, markCommandUnknown, type Runner, recordTarget } from "../walk/call.ts";
 import { environmentCode } from "../walk/environment.ts";
 import { fieldValue } from "../walk/state.ts";
+import { contentOf, fileContent, isRemote, readContent } from "../walk/streams.ts";
 import { setVariable } from "../walk/walk.ts";
 import { echoOutput, printfOutput } from "./builtin-output.ts";
 import { hasOption, readOptions } from "./options.ts";
 import { readInto } from "./read-into.ts";
 import { isHarmlessFlags, isHarmlessOption } from "./shells.ts";
+import { noteInputReader } from "./stdin-code.ts";
 
 type Builtin = (call: Call, run: Runner) => void;
 
@@ -152,16 +154,20 @@ function source(call: Call, run: Runner): void {
   const [file, ...args] = call.argv.slice(call.argv[1]?.value === "--" ? 2 : 1);
   if (!file) return;
   const path = file.shape === null ? null : normalize(file.shape, call.cwd);
-  const made = path === null ? undefined : call.walk.state.written.get(path);
-  const feed = path === "/dev/stdin" || path === "/dev/fd/0" ? call.stdin : made;
+  const given = path === null ? undefined : (contentOf(call, path) ?? fileContent(path));
+  const feed = given && readContent(call.walk, given);
+  const own = given === call.stdin;
+  if (own) noteInputReader(call, "shell");
+  const input = feed?.kind === "text" && feed.input === true;
   if (feed?.kind === "text")
-    run.text(call, { ...file, value: feed.text, uncertain: feed.uncertain }, { sameShell: true });
+    run.text(call, { ...file, value: feed.text, uncertain: feed.uncertain }, { sameShell: true, input });
   if (args.length > 0) call.walk.state.positional = args;
-  if (feed?.kind === "text" && feed !== made) return;
+  if (feed?.kind === "text" && own) return;
   markCommandUnknown(
     call,
     file.span,
     "this command runs a file in the current shell, and the contents of the file are not analyzed",
+    feed && isRemote(feed) ? { piped: true } : {},
   );
 }
 

@@ -46,7 +46,8 @@ export const copies: Effect = (call, options) => {
 /** Records the file inside a destination folder: `cp passwd /etc` writes `/etc/passwd`. */
 function into(call: Call, source: Field, folder: Field): void {
   if (source.value === null || folder.value === null || source.glob) return;
-  const name = source.value.replace(/\/+$/, "").replace(/^.*\//, "");
+  const path = call.name === "scp" ? source.value.replace(/^[^/]*:/, "") : source.value;
+  const name = path.replace(/\/+$/, "").replace(/^.*\//, "");
   if (name === "" || name === "." || name === "..") return;
   const value = `${folder.value.replace(/\/+$/, "")}/${name}`;
   recordTarget(call, "write", { ...folder, value, prefix: value, shape: value, uncertain: null }, false);
@@ -139,10 +140,26 @@ export function downloads(call: Call, options: Options): void {
       !(call.name === "wget" && (name === "c" || name === "D" || name === "d"));
     if (file && writes && file.value !== "-") recordTarget(call, "write", file, false);
   }
+  if (
+    call.name === "wget"
+      ? !hasOption(options, "O", "output-document")
+      : hasOption(options, "O", "remote-name", "remote-name-all")
+  )
+    for (const field of options.operands) downloadsTo(call, options, field);
   for (const field of call.argv) {
     const host = /^(?:[a-z][a-z+.-]*:\/\/)(?:[^@/]*@)?([\w.-]+)/i.exec(field.value ?? "");
     if (host?.[1]) call.fact.network.push(host[1]);
   }
+}
+
+/** Records the file that is named after the last component of a URL: `wget http://host/x.sh` writes `x.sh`. */
+function downloadsTo(call: Call, options: Options, url: Field): void {
+  const name = /^[a-z][a-z+.-]*:\/\/[^?#]*\/([^/?#]+)/i.exec(url.value ?? "")?.[1];
+  if (!name) return;
+  const folder = optionValue(options, "P", "directory-prefix", "output-dir");
+  if (folder && folder.value === null) return;
+  const path = folder ? `${folder.value}/${name}` : name;
+  recordTarget(call, "write", literal(path, url.source, url.span), false);
 }
 
 /** Models commands whose operands are all files whose permissions change. */

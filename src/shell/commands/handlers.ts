@@ -1,11 +1,12 @@
 /** Selects the models of a command by its name, ignoring version suffixes and variants. */
 import type { Call, Runner } from "../walk/call.ts";
 import { ar, cloudCopy, cpio, rsync, sevenZip, tar, zip } from "./archives.ts";
-import { catOutput } from "./builtin-output.ts";
+import { echoOutput, printfOutput } from "./builtin-output.ts";
 import { FILE_COMMANDS, files } from "./files.ts";
 import { git } from "./git.ts";
 import { awk, editor, INTERPRETERS, interpreter, make, sed, sqlite, versionless } from "./interpreters.ts";
 import { apt, cargo, cmake, cmd, dpkg, go, multicall, npm, rpm, runInEnvironment } from "./packages.ts";
+import { base64, cat, tee } from "./pass-through.ts";
 import { bwrap, env, prefix } from "./prefix.ts";
 import { PREFIXES } from "./prefixes.ts";
 import { ansible, container, containerExec, kubectl, socat, ssh } from "./remote.ts";
@@ -97,8 +98,14 @@ function build(): void {
   add(["su", "sg", "runuser", "capsh"], su);
   add(["at", "batch"], at);
   add(["tmux", "screen"], multiplexer);
-  add(["cat"], (call) => {
-    call.output = catOutput(call);
+  add(["cat"], cat);
+  add(["tee", "sponge"], tee);
+  add(["base64"], base64);
+  add(["echo"], (call) => {
+    call.output = echoOutput(call);
+  });
+  add(["printf"], (call) => {
+    call.output = printfOutput(call);
   });
 }
 

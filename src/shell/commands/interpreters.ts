@@ -2,10 +2,14 @@
  * Models interpreters of other languages. Code in an argument or on standard input is not analyzed. Programs for awk,
  * sed, sqlite and make count as harmless unless they can run commands or write files.
  */
-import type { Field } from "../expand/field.ts";
+import type { Field, StreamContent } from "../expand/field.ts";
+import { normalize } from "../path.ts";
 import type { Call, Runner } from "../walk/call.ts";
 import { markCommandUnknown, recordTarget } from "../walk/call.ts";
+import { NO_CONTENT } from "../walk/state.ts";
+import { contentOf, isRemote, readContent } from "../walk/streams.ts";
 import { hasOption, type OptionSpec, optionValues, readOptions } from "./options.ts";
+import { escapedCommands, noteInputReader } from "./stdin-code.ts";
 
 interface Interpreter extends OptionSpec {
   /** Options whose value is code. */
@@ -112,28 +116,48 @@ export const INTERPRETERS: Record<string, Interpreter> = {
   crystal: { code: ["eval"] },
 };
 
-export function interpreter(call: Call): void {
+export function interpreter(call: Call, run: Runner): void {
   const spec = INTERPRETERS[call.name] ?? INTERPRETERS[versionless(call.name)];
   if (!spec) return;
   const { list, operands } = readOptions(call.argv, spec);
-  const hands = (why: string) => {
+  const hands = (why: string, content: StreamContent = NO_CONTENT) => {
+    const input = content.kind !== "none" && content.input === true;
+    const flags = { ...(isRemote(content) ? { piped: true as const } : {}), ...(input ? { input } : {}) };
     call.fact.opaque = call.name;
-    markCommandUnknown(call, call.fact.span, why);
+    markCommandUnknown(call, call.fact.span, why, flags);
+    escapedCommands(call, run, content);
   };
-  const inline =
-    list.find((option) => spec.code.includes(option.name)) ??
-    operands.find((field, index) => index === 0 && spec.code.includes(field.value ?? ""));
-  if (inline) hands(`code for \`${call.name}\` is not analyzed`);
+  const option = list.find(({ name }) => spec.code.includes(name));
+  const inline = option ?? operands.find((field, index) => index === 0 && spec.code.includes(field.value ?? ""));
+  if (inline) hands(`code for \`${call.name}\` is not analyzed`, inlineCode(option?.value ?? operands[1]));
   if (/^(?:perl|ruby)$/.test(versionless(call.name)) && list.some((option) => option.name === "i")) {
     for (const field of operands) recordTarget(call, "write", field, false);
   }
   const [file] = operands;
   const asks = list.some((option) => /^(?:v|V|h|version|help|check|m)$/.test(option.name));
   const fed = spec.stdin === true || (spec.stdin === "fed" && call.stdin.kind !== "none");
-  const fromStdin = fed && !inline && !asks && (!file || file.value === "-" || file.shape?.startsWith("/dev/"));
-  if (fromStdin) hands(`\`${call.name}\` reads code from standard input`);
-  else if (file && !inline && file.value === null && file.shape?.startsWith("/dev/fd/"))
-    hands(`\`${call.name}\` reads code from a pipe`);
+  if (inline || asks) return;
+  const path = file?.shape ? normalize(file.shape, call.cwd) : null;
+  const content = path === null ? undefined : contentOf(call, path);
+  if (content && content !== call.stdin) {
+    if (path?.startsWith("/dev/fd/")) hands(`\`${call.name}\` reads code from a pipe`, content);
+    else if (isRemote(content)) hands("this command runs a file that is written by the same command line", content);
+    return;
+  }
+  if (!fed || (file && file.value !== "-" && !file.shape?.startsWith("/dev/"))) return;
+  noteInputReader(call, "other");
+  hands(`\`${call.name}\` reads code from standard input`, call.stdin);
+}
+
+/** Returns the content of an argument with code that a command substitution prints. */
+function inlineCode(field: Field | undefined): StreamContent {
+  if (!field?.uncertain || field.value !== null) {
+    const { value = null, uncertain = null } = field ?? {};
+    return value === null || !uncertain
+      ? NO_CONTENT
+      : { kind: "text", text: value, field: null, uncertain, input: uncertain.input === true };
+  }
+  return field.content ?? { kind: "unknown", why: field.uncertain.why, remote: field.uncertain.remote === true };
 }
 
 /** Returns the name without its version (`python3.12` to `python`). */
@@ -208,7 +232,7 @@ function sedRuns(program: string): boolean {
 }
 
 /** Models editor and pager commands on the command line: `vim -c '!cmd'`, `less +!cmd`. */
-export function editor(call: Call): void {
+export function editor(call: Call, run: Runner): void {
   for (const [index, field] of call.argv.entries()) {
     if (index === 0) continue;
     const text = field.value ?? field.prefix;
@@ -217,11 +241,16 @@ export function editor(call: Call): void {
       if (!/^\+\d+$/.test(text)) opaque(call, field, `commands for \`${call.name}\` are not analyzed`);
     }
   }
-  if (call.stdin.kind !== "none" && /^(?:ed|ex|vi|vim|nvim)$/.test(call.name))
+  noteInputReader(call, "other", true);
+  if (call.stdin.kind !== "none" && !isEmptyInput(call) && /^(?:ed|ex|vi|vim|nvim)$/.test(call.name))
     opaque(call, call.argv[0], `\`${call.name}\` reads commands from standard input`);
+  escapedCommands(call, run, call.stdin);
 }
 
-export function sqlite(call: Call): void {
+/** Commands of sqlite3 that run a program, or read more commands. */
+const SQLITE_RUNS = /^\s*\.(?:sh|sy|load|on|ou|ex|rea|im)|load_extension|edit\s*\(/im;
+
+export function sqlite(call: Call, run: Runner): void {
   const options = readOptions(call.argv, {
     wordy: true,
     long: "cmd= init= separator= nullvalue= header csv json column line list batch readonly",
@@ -232,10 +261,14 @@ export function sqlite(call: Call): void {
       opaque(call, field, "the commands for `sqlite3` may run programs");
   }
   if (hasOption(options, "init")) opaque(call, call.argv[0], "`sqlite3` reads commands from a file");
-  if (call.stdin.kind === "unknown" && code.length === 0)
-    opaque(call, call.argv[0], "`sqlite3` reads commands from standard input");
-  if (call.stdin.kind === "text" && /^\s*\.(?:sh|sy|load|once|output|excel)/m.test(call.stdin.text))
-    opaque(call, call.argv[0], "the commands for `sqlite3` may run programs");
+  if (code.length > 0) return;
+  noteInputReader(call, "other");
+  const feed = readContent(call.walk, call.stdin);
+  if (feed.kind === "unknown")
+    opaque(call, call.argv[0], "`sqlite3` reads commands from standard input", isRemote(feed), feed.input);
+  if (feed.kind === "text" && SQLITE_RUNS.test(feed.text))
+    opaque(call, call.argv[0], "the commands for `sqlite3` may run programs", isRemote(feed), feed.input);
+  escapedCommands(call, run, feed);
 }
 
 /** Models make and similar tools. They run recipes from files; only code on the command line is marked as unknown. */
@@ -258,7 +291,13 @@ export function make(call: Call, run: Runner): void {
   }
 }
 
-function opaque(call: Call, field: Field | undefined, why: string): void {
+/** Reports whether standard input is the input of the whole command, of which nothing has been written yet. */
+function isEmptyInput({ stdin }: Call): boolean {
+  return stdin.kind === "text" && stdin.input === true && stdin.text === "";
+}
+
+function opaque(call: Call, field: Field | undefined, why: string, remote = false, input = false): void {
   call.fact.opaque = versionless(call.name);
-  markCommandUnknown(call, field?.span ?? call.fact.span, why);
+  const flags = { ...(remote ? { piped: true as const } : {}), ...(input ? { input: true as const } : {}) };
+  markCommandUnknown(call, field?.span ?? call.fact.span, why, flags);
 }

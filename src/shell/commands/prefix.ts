@@ -12,6 +12,7 @@ import { environmentCode } from "../walk/environment.ts";
 import { type Options, optionValue, readOptions } from "./options.ts";
 import { recordOutputs } from "./outputs.ts";
 import { PREFIXES, type Prefix } from "./prefixes.ts";
+import { shellInput } from "./stdin-code.ts";
 import { guessInnerCommand } from "./unmodeled.ts";
 
 /** Names that run another command in zsh but not in bash. */
@@ -51,11 +52,18 @@ export function prefix(call: Call, run: Runner): void {
     return;
   }
   if (call.name === "chroot") {
+    if (rest.length === 0 && call.stdin.kind !== "none") shellInput(call, run);
     run.argv(call, rest, { ...extra, cwd: "/" });
     return;
   }
+  const shell =
+    STARTS_SHELL.has(call.name) && (rest.length === 0 || options.list.some(({ name }) => /^[is]$/.test(name)));
+  if (shell && call.stdin.kind !== "none") shellInput(call, run);
   run.argv(call, rest, { ...extra, inShell: spec.inShell === true });
 }
+
+/** Commands that start a shell if they are given no command. */
+const STARTS_SHELL = new Set("sudo doas pkexec unshare nsenter fakeroot firejail systemd-run setarch".split(" "));
 
 /** Returns the arguments from the inner command on. */
 function commandIn(call: Call, spec: Prefix, options: Options, run: Runner): Field[] {

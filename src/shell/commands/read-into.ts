@@ -2,16 +2,20 @@
  * Models `read`, `mapfile`, `getopts` and `printf -v`, which set variables at run time. If their input is part of the
  * text, the variables get a likely value, which is checked but does not count as known.
  */
+import type { Unknown } from "../../core/facts.ts";
 import { variableName } from "../expand/arithmetic.ts";
 import { type Field, literal } from "../expand/field.ts";
 import { limits } from "../limits.ts";
 import { type Call, markCommandUnknown } from "../walk/call.ts";
-import type { Value } from "../walk/state.ts";
+import type { StreamContent, Value } from "../walk/state.ts";
+import { isRemote, readContent } from "../walk/streams.ts";
 import { setVariable } from "../walk/walk.ts";
 import { printfOutput } from "./builtin-output.ts";
-import { hasOption, type Options, optionValue, readOptions } from "./options.ts";
+import { type Options, optionValue, readOptions } from "./options.ts";
+import { noteInputReader } from "./stdin-code.ts";
 
 const UNKNOWN: Value = { kind: "unknown", exported: false };
+const REMOTE: Value = { kind: "unknown", exported: false, remote: true };
 
 const SHORT: Record<string, string> = { printf: "v:", read: "ersa:d:i:n:N:p:t:u:" };
 
@@ -40,20 +44,24 @@ function likelyValues(call: Call, options: Options, count: number): Value[] {
   if (call.name === "printf") {
     const at = call.argv.findIndex((field) => field.value === "-v");
     const printed = printfOutput({ name: "printf", argv: [...call.argv.slice(0, at), ...call.argv.slice(at + 2)] });
-    return printed.kind === "text" ? [textValue(call, printed.text)] : [];
+    return printed.kind === "text" ? [textValue(printed.text, uncertainty(call, printed))] : [];
   }
-  const feed = call.stdin;
-  if (feed.kind !== "text" || call.name === "getopts" || hasOption(options, "u")) return [];
+  const feed = readContent(call.walk, descriptorOf(call, options));
+  if (call.name === "getopts") return [];
+  if (feed.kind !== "text") return isRemote(feed) ? Array(Math.max(count, 1)).fill(REMOTE) : [];
+  if (feed.input) noteInputReader(call, "shell");
+  const uncertain = uncertainty(call, feed);
   const lines = feed.text.replace(/\n$/, "").split("\n");
-  if (call.name !== "read") return [list(call, lines)];
+  if (call.name !== "read") return [list(lines, uncertain)];
   const separators = separatorsOf(call);
   const words = (lines[0] ?? "").split(separators).filter((word) => word !== "");
-  if (optionValue(options, "a")) return [list(call, words)];
-  if (count <= 1) return [textValue(call, lines[0]?.trim() ?? "")];
+  if (optionValue(options, "a")) return [list(words, uncertain)];
+  // In a loop, the variable holds each of the lines in turn.
+  if (count <= 1) return [textValue(lines.join("\n").trim(), uncertain)];
   return words
     .slice(0, count - 1)
     .concat(words.slice(count - 1).join(" "))
-    .map((word) => textValue(call, word));
+    .map((word) => textValue(word, uncertain));
 }
 
 /** Returns the characters that separate words: those of `IFS=, read a b`, or else whitespace. */
@@ -62,16 +70,28 @@ function separatorsOf(call: Call): RegExp | string {
   return given ? given.slice(0, 1) : /[ \t]+/;
 }
 
-function textValue(call: Call, text: string): Value {
-  return { kind: "text", text, glob: false, uncertain: uncertain(call), exported: false };
+function textValue(text: string, uncertain: Unknown): Value {
+  return { kind: "text", text, glob: false, uncertain, exported: false };
 }
 
-function list(call: Call, texts: readonly string[]): Value {
+function list(texts: readonly string[], uncertain: Unknown): Value {
   if (texts.length > limits.listItems) return UNKNOWN;
-  const items: Field[] = texts.map((text) => ({ ...literal(text, "", call.fact.span), uncertain: uncertain(call) }));
+  const items: Field[] = texts.map((text) => ({ ...literal(text, "", uncertain.span), uncertain }));
   return { kind: "list", items, exported: false };
 }
 
-function uncertain(call: Call): NonNullable<Field["uncertain"]> {
-  return { span: call.fact.span, why: `the value that \`${call.name}\` sets is known only at run time` };
+/** Returns the content of the descriptor that `read -u 3` names, or else of standard input. */
+function descriptorOf(call: Call, options: Options): StreamContent {
+  const named = optionValue(options, "u")?.value;
+  if (named === undefined || named === null) return call.stdin;
+  return call.descriptors.get(Number(named)) ?? { kind: "unknown", why: "a descriptor that is opened elsewhere" };
+}
+
+function uncertainty(call: Call, feed: StreamContent): Unknown {
+  return {
+    span: call.fact.span,
+    why: `the value that \`${call.name}\` sets is known only at run time`,
+    ...(isRemote(feed) ? { remote: true } : {}),
+    ...(feed.kind !== "none" && feed.input ? { input: true } : {}),
+  };
 }

@@ -7,6 +7,7 @@ import { type Field, joinFields, literal, tail } from "../expand/field.ts";
 import { type Call, markCommandUnknown, type Runner, recordTarget } from "../walk/call.ts";
 import { hasOption, optionValue, optionValues, readOptions } from "./options.ts";
 import { recordOutputs } from "./outputs.ts";
+import { shellInput } from "./stdin-code.ts";
 
 const SSH = { short: "1246AaB:b:c:D:E:e:F:fGgI:i:J:Kkl:L:Mm:NnO:o:P:p:Q:qR:S:sTtVvW:w:XxYy", stop: true };
 /** Options of ssh whose value is a command for the local shell. */
@@ -27,6 +28,8 @@ export function ssh(call: Call, run: Runner): void {
   const [host, ...command] = options.operands;
   if (host?.value) call.fact.network.push(host.value.replace(/^.*@/, ""));
   if (call.name === "ssh" && command.length > 0) run.text(call, joinFields(command), { remote: true });
+  else if (host && /^(?:ssh|autossh|mosh)$/.test(call.name) && call.stdin.kind !== "none" && !hasOption(options, "N"))
+    shellInput(call, run, { remote: true });
 }
 
 const CONTAINER = {
@@ -68,7 +71,10 @@ export function containerExec(call: Call, run: Runner): void {
     const shell = call.argv.findIndex((field) => field.value === "shell");
     const words = shell > 0 ? call.argv.slice(shell + 1) : [];
     if (words.length > 0) run.text(call, joinFields(words as [Field, ...Field[]]), { remote: true });
+    else if (shell > 0 && call.stdin.kind !== "none") shellInput(call, run, { remote: true });
   } else if (call.name === "wsl") run.argv(call, readOptions(call.argv, { short: "d:u:e:", stop: true }).operands);
+  else if (call.name === "machinectl" && call.argv[1]?.value === "shell" && call.stdin.kind !== "none")
+    shellInput(call, run, { remote: true });
   else if (call.name === "machinectl" && hasOption(readOptions(call.argv, {}), "help")) return;
 }
 

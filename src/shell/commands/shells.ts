@@ -1,9 +1,10 @@
 /** Models shells, which run code from an argument, a file or standard input. */
 
-import { literal } from "../expand/field.ts";
 import { normalize } from "../path.ts";
 import { type Call, markCommandUnknown, type Runner } from "../walk/call.ts";
+import { contentOf, isRemote } from "../walk/streams.ts";
 import { hasOption, optionValues, readOptions } from "./options.ts";
+import { shellCode, shellInput } from "./stdin-code.ts";
 
 /** Shell options that do not change the meaning of the text. Any other option makes the text uncertain. */
 const HARMLESS_OPTIONS = new Set(
@@ -89,7 +90,8 @@ export function shell(call: Call, run: Runner): void {
   if (options.list.some((option) => option.value?.value === "expand_aliases"))
     markCommandUnknown(call, call.fact.span, "aliases are enabled");
   const [first, ...args] = options.operands;
-  const code = hasOption(options, "c") ? first?.value : call.stdin.kind === "text" ? call.stdin.text : null;
+  const fed = call.stdin.kind === "text" ? call.stdin.text : null;
+  const code = hasOption(options, "c") ? first?.value : fed;
   if (call.name !== "bash" && call.name !== "rbash" && code && BASHISM.test(code.replace(/\$\{\w+:[-=?+]/g, ""))) {
     markCommandUnknown(call, call.fact.span, `\`${call.name}\` may parse this text differently from bash`);
   }
@@ -114,37 +116,23 @@ export function shell(call: Call, run: Runner): void {
     script(call, run, first.shape === null ? null : normalize(first.shape, call.cwd), first, args);
     return;
   }
-  stdin(call, run, options.operands);
+  shellInput(call, run, { positional: options.operands });
 }
 
 function script(call: Call, run: Runner, path: string | null, file: Call["argv"][number], args: Call["argv"]): void {
-  if (path === "/dev/stdin" || path === "/dev/fd/0" || path === "/proc/self/fd/0" || file.value === "-") {
-    stdin(call, run, args);
+  const own = path === "/dev/stdin" || path === "/dev/fd/0" || path === "/proc/self/fd/0" || file.value === "-";
+  if (own) {
+    shellInput(call, run, { positional: args });
     return;
   }
-  const made = path === null ? undefined : call.walk.state.written.get(path);
-  if (made?.kind === "text")
-    run.text(call, { ...file, value: made.text, uncertain: made.uncertain }, { positional: args });
-  if (made) markCommandUnknown(call, file.span, "this command runs a file that is written by the same command line");
-  else if (file.value === null || path === null || path.startsWith("/dev/fd/") || path.startsWith("/proc/")) {
+  const made = path === null ? undefined : contentOf(call, path);
+  if (made && path?.startsWith("/dev/fd/")) shellCode(call, run, made, { positional: args });
+  else if (made) {
+    if (made.kind === "text")
+      run.text(call, { ...file, value: made.text, uncertain: made.uncertain }, { positional: args });
+    const why = "this command runs a file that is written by the same command line";
+    markCommandUnknown(call, file.span, why, isRemote(made) ? { piped: true } : {});
+  } else if (file.value === null || path === null || path.startsWith("/dev/fd/") || path.startsWith("/proc/")) {
     markCommandUnknown(call, file.span, "the script to run is known only at run time");
   }
-}
-
-function stdin(call: Call, run: Runner, args: Call["argv"]): void {
-  const feed = call.stdin;
-  if (feed.kind === "text") {
-    const span = feed.field?.span ?? call.fact.span;
-    const code =
-      feed.field && feed.text.trimEnd() === feed.field.value
-        ? { ...feed.field, uncertain: feed.uncertain }
-        : { ...literal(feed.text, "", span), uncertain: feed.uncertain };
-    run.text(call, code, { positional: args, stdin: { kind: "none" } });
-    return;
-  }
-  const unknown = feed.kind === "unknown";
-  const why = unknown
-    ? `this command runs code that is known only at run time: ${feed.why}`
-    : "the shell reads commands from standard input";
-  markCommandUnknown(call, call.fact.span, why, unknown && call.fact.piped ? "piped" : undefined);
 }

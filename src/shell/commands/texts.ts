@@ -1,8 +1,12 @@
 /** Models programs that run shell text given as an argument. */
 
-import { type Field, joinFields, literal, tail } from "../expand/field.ts";
+import { type Field, joinFields, tail } from "../expand/field.ts";
+import { normalize } from "../path.ts";
 import { type Call, markCommandUnknown, type Runner } from "../walk/call.ts";
+import { NO_CONTENT } from "../walk/state.ts";
+import { contentOf, fileContent } from "../walk/streams.ts";
 import { hasOption, type OptionSpec, optionValue, optionValues, readOptions } from "./options.ts";
+import { shellCode, shellInput } from "./stdin-code.ts";
 
 interface TextRunner extends OptionSpec {
   /** Options whose value is shell text. */
@@ -74,6 +78,7 @@ export function textOption(call: Call, run: Runner): void {
   for (const value of optionValues(options, ...spec.text)) run.text(call, value);
   const unzip = call.name === "zip" ? call.argv[call.argv.findIndex((field) => field.value === "-TT") + 1] : undefined;
   if (unzip && call.argv.some((field) => field.value === "-TT")) run.text(call, unzip);
+  if (call.name === "script" && !hasOption(options, ...spec.text) && call.stdin.kind !== "none") shellInput(call, run);
   for (const value of optionValues(options, "checkpoint-action")) {
     if (/^exec=/.test(value.prefix)) run.text(call, tail(value, 5));
   }
@@ -143,23 +148,29 @@ export function su(call: Call, run: Runner): void {
   });
   const text = optionValue(options, "c", "command", "session-command");
   if (text) run.text(call, text);
+  else if (call.name === "su" || (call.name === "sg" && !options.operands[1])) shellOfUser(call, run);
   else if (call.name === "runuser" && hasOption(options, "u", "user")) run.argv(call, options.operands);
   else if (call.name === "sg" && options.operands[1]) run.text(call, joinFields(options.operands.slice(1)));
   else if (call.name === "capsh")
     markCommandUnknown(call, call.fact.span, "`capsh` starts a shell with different privileges");
 }
 
+/** Models `su`, `sudo -i` and similar commands, which start a shell if they are given no command. */
+export function shellOfUser(call: Call, run: Runner): void {
+  if (call.stdin.kind !== "none") shellInput(call, run);
+}
+
 /** Models `at` and `batch`, which run their standard input later, outside the supervised process tree. */
 export function at(call: Call, run: Runner): void {
-  if (call.stdin.kind === "text")
-    run.text(call, {
-      ...literal(call.stdin.text, "", call.stdin.field?.span ?? call.fact.span),
-      uncertain: call.stdin.uncertain,
-    });
+  const [file] = optionValues(readOptions(call.argv, { short: "f:q:t:lmvVbMrd" }), "f");
+  const path = file?.shape ? normalize(file.shape, call.cwd) : null;
+  if (file) shellCode(call, run, path === null ? NO_CONTENT : (contentOf(call, path) ?? fileContent(path)));
+  else if (call.stdin.kind !== "none") shellInput(call, run);
 }
 
 /** Models `tmux new 'cmd'` and `screen -dm cmd`, which run commands in a separate server. */
 export function multiplexer(call: Call, run: Runner): void {
+  if (call.stdin.kind !== "none") shellInput(call, run);
   if (call.name === "screen") {
     const options = readOptions(call.argv, { short: "aAc:dDe:h:lLmp:qrRs:S:t:T:UvwxX:", stop: true });
     if (hasOption(options, "X"))

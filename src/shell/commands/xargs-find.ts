@@ -1,8 +1,12 @@
 /** Models `xargs`, `parallel` and `find -exec`, whose commands receive arguments at run time. */
-import { type Field, joinFields, likely, literal, unknownField } from "../expand/field.ts";
+import { type Field, joinFields, likely, literal, type StreamContent, unknownField } from "../expand/field.ts";
 import { limits } from "../limits.ts";
+import { normalize } from "../path.ts";
 import { type Call, markCommandUnknown, type Runner, recordTarget } from "../walk/call.ts";
+import { NO_CONTENT } from "../walk/state.ts";
+import { contentOf, fileContent, isRemote, readContent } from "../walk/streams.ts";
 import { hasOption, type Options, optionValue, optionValues, readOptions } from "./options.ts";
+import { noteInputReader } from "./stdin-code.ts";
 
 export function xargs(call: Call, run: Runner): void {
   const options = readOptions(call.argv, {
@@ -15,7 +19,9 @@ export function xargs(call: Call, run: Runner): void {
   if (command.length === 0) return;
   const replace = options.list.find((option) => ["I", "i", "replace"].includes(option.name));
   const lines = hasOption(options, "0", "null") ? "\0" : (delimiter(options) ?? (replace ? "\n" : null));
-  const items = stdinArguments(call, hasOption(options, "a", "arg-file", "E", "e", "eof"), lines);
+  const file = optionValue(options, "a", "arg-file");
+  noteInputReader(call, "other", lines !== "\n");
+  const items = stdinArguments(call, file, hasOption(options, "E", "e", "eof"), lines);
   if (!replace) {
     const per = Number(optionValue(options, "n", "max-args")?.value ?? 0) || items.length;
     for (let i = 0; i < Math.max(items.length, 1); i += Math.max(per, 1)) {
@@ -39,11 +45,15 @@ function delimiter(options: Options): string | null {
 }
 
 /** Returns the arguments on standard input if they can be determined, or else one unknown argument. */
-function stdinArguments(call: Call, file: boolean, separator: string | null): Field[] {
-  const feed = call.stdin;
+function stdinArguments(call: Call, file: Field | null, ends: boolean, separator: string | null): Field[] {
+  const path = file?.shape ? normalize(file.shape, call.cwd) : null;
+  const named = path === null ? undefined : (contentOf(call, path) ?? fileContent(path));
+  const feed = readContent(call.walk, file ? (named ?? NO_CONTENT) : call.stdin);
   const span = call.fact.span;
-  if (file || feed.kind !== "text") {
-    return [unknownField("", span, "arguments come from standard input", true)];
+  if (ends || feed.kind !== "text") {
+    const field = unknownField("", span, "arguments come from standard input", true);
+    const flags = { ...(isRemote(feed) ? { remote: true as const } : {}), ...inputFlag(feed) };
+    return [{ ...field, uncertain: { span, why: "arguments come from standard input", ...flags } }];
   }
   const parts = feed.text.split(separator ?? /[ \t\n]+/);
   if (parts.length > limits.links)
@@ -53,9 +63,16 @@ function stdinArguments(call: Call, file: boolean, separator: string | null): Fi
     .filter((part) => part !== "")
     .map((part) => {
       const field = literal(separator ? part : part.replace(/^(['"])(.*)\1$/, "$2"), "", at);
+      if (feed.input) return { ...field, uncertain: { span: at, why: FROM_INPUT, input: true } };
       // Likely paths, such as those that `find` would print.
       return feed.uncertain ? { ...likely(field, field.value ?? "", feed.uncertain), glob: part.endsWith("*") } : field;
     });
+}
+
+const FROM_INPUT = "arguments come from the standard input of the command";
+
+function inputFlag(feed: StreamContent): { input?: true } {
+  return feed.kind !== "none" && feed.input ? { input: true } : {};
 }
 
 function substitute(field: Field, marker: string, item: Field): Field {
@@ -92,7 +109,8 @@ export function parallel(call: Call, run: Runner): void {
   const split = words.findIndex((field) => /^:::+\+?$/.test(field.value ?? ""));
   const command = split < 0 ? words : words.slice(0, split);
   const remote = hasOption(options, "S", "sshlogin");
-  const given = split < 0 ? stdinArguments(call, hasOption(options, "a", "arg-file"), "\n") : words.slice(split + 1);
+  const given =
+    split < 0 ? stdinArguments(call, optionValue(options, "a", "arg-file"), false, "\n") : words.slice(split + 1);
   if (words[split]?.value?.startsWith("::::")) {
     given.splice(0, given.length, unknownField("", call.fact.span, "arguments come from a file", true));
   }
@@ -158,7 +176,7 @@ export function find(call: Call, run: Runner): void {
   const below = reached
     .map((start) => (start.value === null ? "" : `${start.value.replace(/\/$/, "")}/*`))
     .filter(Boolean);
-  call.output = { kind: "text", text: `${below.join("\n")}\n`, field: null, uncertain };
+  call.output = { kind: "text", text: `${below.join("\n")}\n`, field: null, uncertain, pattern: true };
 }
 
 /** Models `fd PATTERN FOLDER… -x cmd`, which runs a command for the files it finds. */

@@ -11,7 +11,7 @@ import type { Walk } from "../walk/walk.ts";
 import { markUnknown } from "../walk/walk.ts";
 import { arithmetic } from "./arithmetic.ts";
 import { balanced, expandBraces } from "./brace.ts";
-import { type Field, literal, unknownField } from "./field.ts";
+import { type Field, literal, type StreamContent, unknownField } from "./field.ts";
 import { type Piece, parameter } from "./parameter.ts";
 import type { Expander } from "./substitution.ts";
 import { addNested, evidentOutput, likelyOutput } from "./substitution.ts";
@@ -121,16 +121,11 @@ function addPart(at: Expander, draft: Draft, part: WordPart, quoted: boolean, mo
       return;
     case "CommandExpansion": {
       if (!isClosed(part.text)) recover(at, part.pos, span);
-      else addNested(at, part.script, span);
+      else addNested(at, part.script, span, { part });
       const output = evidentOutput(at.walk, part.text);
       const why: Unknown = { span, why: "the output of a command substitution is known only at run time" };
       const whole = quoted || mode === "value";
-      const likely = output.text === null && output.shape === null ? likelyOutput(at, part.script, expandWord) : null;
-      if (likely === null) draft.addUnknown(why, output, !whole);
-      else {
-        const piece = { text: likely, shape: likely, glob: false, uncertain: why, boundary: false };
-        draft.addAll([piece], whole, at.walk.state.splitChanged);
-      }
+      if (output.shape !== null || !addOutput(at, draft, part, why, whole)) draft.addUnknown(why, output, !whole);
       return;
     }
     case "ArithmeticExpansion":
@@ -141,15 +136,50 @@ function addPart(at: Expander, draft: Draft, part: WordPart, quoted: boolean, mo
         false,
       );
       return;
-    case "ProcessSubstitution":
-      addNested(at, part.script, span);
+    case "ProcessSubstitution": {
+      const path = substitutionPath(at.walk, part);
+      addNested(at, part.script, span, { path, reads: part.text.startsWith(">") });
       draft.addUnknown(
         { span, why: "the path of a process substitution is known only at run time" },
-        { text: null, shape: "/dev/fd/63" },
+        { text: null, shape: path },
         false,
       );
       return;
+    }
   }
+}
+
+/**
+ * Adds the output of a command substitution, if something is known about it. Output that the text determines counts as
+ * likely and not as known, because the program that prints it may be another one than it seems.
+ */
+function addOutput(at: Expander, draft: Draft, part: CommandExpansion, why: Unknown, whole: boolean): boolean {
+  const found = at.walk.outputs.get(part);
+  const text =
+    found?.kind === "text" && !found.pattern
+      ? found.text.replace(/\n+$/, "")
+      : likelyOutput(at, part.script, expandWord);
+  if (text !== null) {
+    const remote = found?.kind === "text" && found.uncertain?.remote ? { remote: true as const } : {};
+    const input = found?.kind === "text" && found.input ? { input: true as const } : {};
+    const uncertain: Unknown = { ...why, ...remote, ...input };
+    const piece = { text, shape: text, glob: false, uncertain, boundary: false };
+    draft.addAll([piece], whole, at.walk.state.splitChanged);
+    return true;
+  }
+  if (!found) return false;
+  const remote = found.kind === "unknown" && found.remote === true;
+  draft.addUnknown(remote ? { ...why, remote } : why, { text: null, shape: null }, !whole, found);
+  return true;
+}
+
+type CommandExpansion = Extract<WordPart, { type: "CommandExpansion" }>;
+
+/** Returns the path of a process substitution, which identifies its content. Bash counts down from 63 instead. */
+function substitutionPath(walk: Walk, part: WordPart): string {
+  const path = walk.substitutionPaths.get(part) ?? `/dev/fd/${63 + walk.substitutionPaths.size}`;
+  walk.substitutionPaths.set(part, path);
+  return path;
 }
 
 function isAll(part: WordPart | undefined): boolean {
@@ -194,6 +224,7 @@ class Draft {
   add(piece: { text: string; glob?: boolean; uncertain?: Unknown | null }): void {
     const field = this.#field;
     this.present = true;
+    delete field.content;
     if (field.prefix.length + piece.text.length > limits.value) {
       field.value = field.shape = null;
       field.uncertain ??= {
@@ -212,13 +243,21 @@ class Draft {
     field.uncertain ??= piece.uncertain ?? null;
   }
 
-  addUnknown(why: Unknown, output: { text: string | null; shape: string | null }, many: boolean): void {
+  addUnknown(
+    why: Unknown,
+    output: { text: string | null; shape: string | null },
+    many: boolean,
+    content?: StreamContent,
+  ): void {
     if (output.text !== null) {
       this.add({ text: output.text, uncertain: null });
       return;
     }
     const field = this.#field;
     this.present = true;
+    // The content stands for the whole word, not for a part of it.
+    if (content && field.value === "") field.content = content;
+    else delete field.content;
     field.value = null;
     field.shape = field.shape === null || output.shape === null ? null : field.shape + output.shape;
     field.uncertain ??= why;

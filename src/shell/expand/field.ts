@@ -11,9 +11,30 @@ export interface Field extends Word {
   uncertain: Unknown | null;
   /** Number of characters of `prefix` that are certain; the rest is likely. */
   certain: number;
+  /** The stream whose content is the value, if the value is exactly one command substitution. */
+  content?: StreamContent;
   /** The field may expand to no word or to several words. */
   many: boolean;
 }
+
+/**
+ * Content of a stream, for commands that read code or arguments from it. `remote` content comes from another machine;
+ * `input` content comes from the standard input of the whole command.
+ */
+export type StreamContent =
+  /** For standard input: inherited from the caller. For output: nothing. */
+  | { kind: "none" }
+  | {
+      kind: "text";
+      text: string;
+      field: Field | null;
+      uncertain: Unknown | null;
+      input?: boolean;
+      /** The text is a pattern of the paths that a command prints, and not its output. */
+      pattern?: boolean;
+    }
+  /** `paths` are the files whose content it is, one after the other. */
+  | { kind: "unknown"; why: string; remote?: boolean; input?: boolean; paths?: readonly string[] };
 
 export function literal(value: string, source: string, span: Span): Field {
   return {

@@ -191,12 +191,13 @@ export function text(value: string): Extract<Value, { kind: "text" }> {
 
 function pieces(value: Value | undefined, source: string, span: Span): Piece[] {
   if (value?.kind === "text") {
-    const uncertain = value.uncertain ? { span, why: value.uncertain.why } : null;
+    const uncertain = value.uncertain ? { ...value.uncertain, span } : null;
     return [{ text: value.text, shape: value.text, glob: value.glob, uncertain, boundary: false }];
   }
   if (value?.kind === "integer") return [integer(span)];
   if (value?.kind === "list") return value.items.map((item, index) => ({ ...fieldPiece(item), boundary: index > 0 }));
-  return [unknown(span, source, /@/.test(source))];
+  const remote = value?.kind === "unknown" && value.remote === true;
+  return [unknown(span, source, /@/.test(source), remote)];
 }
 
 function integer(span: Span): Piece {
@@ -209,11 +210,12 @@ function integer(span: Span): Piece {
   };
 }
 
-function unknown(span: Span, source: string, many: boolean): Piece {
+function unknown(span: Span, source: string, many: boolean, remote = false): Piece {
+  const why = `the value of \`${source.slice(0, 40)}\` is known only at run time`;
   return {
     text: null,
     shape: null,
-    uncertain: { span, why: `the value of \`${source.slice(0, 40)}\` is known only at run time` },
+    uncertain: remote ? { span, why, remote } : { span, why },
     boundary: false,
     many,
   };

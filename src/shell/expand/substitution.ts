@@ -22,11 +22,16 @@ export interface Expander {
 }
 
 /** Collects a script inside a word (`$(…)`, `<(…)`), which runs before the command that the word belongs to. */
-export function addNested(at: Expander, script: ParsedScript | undefined, span: Span): void {
+export function addNested(
+  at: Expander,
+  script: ParsedScript | undefined,
+  span: Span,
+  use: Pick<Nested, "part" | "path" | "reads"> = {},
+): void {
   if (!script) return;
   const inner = { ...at.origin, nesting: at.origin.nesting + 1 };
   const origin = script.source === undefined ? inner : { ...inner, source: script.source, base: null, span };
-  at.nested.push({ script, origin });
+  at.nested.push({ script, origin, ...use });
 }
 
 /** Substitutions whose output cannot be a dangerous path or piece of code. */

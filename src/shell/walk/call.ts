@@ -5,7 +5,7 @@ import { wordOf } from "../expand/field.ts";
 import { isInside, normalize } from "../path.ts";
 import { physicalPath, realPathOf } from "./made-files.ts";
 import type { Redirects } from "./redirect.ts";
-import type { Origin, StreamContent } from "./state.ts";
+import type { Origin, State, StreamContent } from "./state.ts";
 import { NO_CONTENT } from "./state.ts";
 import type { Walk } from "./walk.ts";
 import { isolated, markUnknown, pushSteps, spend } from "./walk.ts";
@@ -23,7 +23,9 @@ export interface Call {
   name: string;
   assignments: Assigned[];
   stdin: StreamContent;
-  /** Output of the command, if it can be determined. Set by the few commands whose output may become code. */
+  /** Content of the other descriptors that the command can read. */
+  descriptors: State["descriptors"];
+  /** What the command itself prints. Models set it for commands whose output may become code. */
   output: StreamContent;
   /** Directory that relative paths of this command start from. */
   cwd: string | null;
@@ -38,19 +40,25 @@ export interface InnerOptions {
   assignments?: Assigned[];
   cwd?: string | null;
   remote?: boolean;
+  /** The inner command comes from the standard input of the whole command. */
+  input?: boolean | undefined;
   stdin?: StreamContent;
   /** The inner command runs in the current shell, as with `command`, `builtin` and `exec`. */
   inShell?: boolean;
 }
 
+export interface TextOptions extends InnerOptions {
+  positional?: Field[] | null;
+  zero?: Field | null;
+  sameShell?: boolean;
+  /** The shell reads the text from standard input. */
+  readsCommands?: boolean;
+}
+
 /** Functions that analyze inner commands. They are passed as an argument, so that models need not import run.ts. */
 export interface Runner {
   argv(call: Call, argv: Field[], options?: InnerOptions): void;
-  text(
-    call: Call,
-    code: Field,
-    options?: InnerOptions & { positional?: Field[] | null; zero?: Field | null; sameShell?: boolean },
-  ): void;
+  text(call: Call, code: Field, options?: TextOptions): void;
 }
 
 export function innerOrigin(call: Call, options: InnerOptions): Origin {
@@ -59,13 +67,19 @@ export function innerOrigin(call: Call, options: InnerOptions): Origin {
     span: call.fact.span,
     via: [...call.origin.via, options.label ?? call.name],
     remote: call.origin.remote || options.remote === true,
+    input: call.origin.input || options.input === true,
     reentry: call.origin.reentry + 1,
   };
 }
 
+type UnknownFlags = Pick<Unknown, "piped" | "over" | "input">;
+
 /** Marks the command, and thereby the whole text, as not fully known. */
-export function markCommandUnknown(call: Call, span: CommandFact["span"], why: string, kind?: "piped" | "over"): void {
-  const unknown: Unknown = kind ? { span, why, [kind]: true } : { span, why };
+export function markCommandUnknown(call: Call, at: Span, why: string, flags: UnknownFlags = {}): void {
+  const { input } = call.walk;
+  // A span in the command is not a position in the text of its standard input.
+  const span = flags.input && input.text !== null && !call.origin.input ? { start: 0, end: input.text.length } : at;
+  const unknown: Unknown = { span, why, ...flags };
   call.fact.unknowns.push(unknown);
   markUnknown(call.walk, unknown);
 }
@@ -202,9 +216,21 @@ export function emitKeyword(
   if (!spend(walk, span, assignments.length)) return;
   const fact = emptyFact(walk, origin, span);
   fact.assignments = assignments.map(({ name, value }) => ({ name, value: wordOf(value) }));
-  const { stdin, cwd } = walk.state;
+  const { stdin, descriptors, cwd } = walk.state;
   addRedirects(
-    { walk, origin, argv: [], name: "", assignments, stdin, output: NO_CONTENT, cwd, fact, external: false },
+    {
+      walk,
+      origin,
+      argv: [],
+      name: "",
+      assignments,
+      stdin,
+      descriptors,
+      output: NO_CONTENT,
+      cwd,
+      fact,
+      external: false,
+    },
     found,
   );
   for (const { path } of found.targets)

@@ -1,4 +1,5 @@
 /** Visits a simple command: expands its assignments, arguments and redirections, and passes them to run.ts. */
+import type { Span } from "../../core/facts.ts";
 import { arithmeticText, evaluates, subscript } from "../expand/arithmetic.ts";
 import { expand, expander, expandValue } from "../expand/expand.ts";
 import { type Field, tail } from "../expand/field.ts";
@@ -7,20 +8,46 @@ import { limits } from "../limits.ts";
 import type { Assignment, Command, WordNode } from "../parse.ts";
 import { emitKeyword } from "./call.ts";
 import { environmentCode } from "./environment.ts";
-import { redirects } from "./redirect.ts";
+import { type Redirects, redirects } from "./redirect.ts";
 import { runArgv } from "./run.ts";
 import type { Origin, Value } from "./state.ts";
 import { fieldValue, spanAt } from "./state.ts";
+import { emit } from "./streams.ts";
 import type { Walk } from "./walk.ts";
 import { markOverLimit, markUnknown, pushSteps, setVariable } from "./walk.ts";
 
 export function visitCommand(walk: Walk, node: Command, origin: Origin): void {
-  const at = expander(walk, origin);
   const span = spanAt(origin, node.pos, node.end);
   if (node.prefix.length + node.suffix.length > limits.commandWords) {
     markOverLimit(walk, span, `a command has more than ${limits.commandWords} arguments`);
     return;
   }
+  const at = expander(walk, origin);
+  const first = expandCommand(at, node);
+  const before = at.nested.filter(({ reads }) => !reads);
+  const after = at.nested.filter(({ reads }) => reads);
+  if (at.nested.length === 0) {
+    runExpanded(walk, node, first, origin, span);
+    return;
+  }
+  pushSteps(
+    walk,
+    () => {
+      const known = before.some(({ part }) => part && walk.outputs.has(part));
+      runExpanded(walk, node, known ? expandCommand(expander(walk, origin), node) : first, origin, span);
+    },
+    () => walk.visitor.nested(walk, after),
+  );
+  walk.visitor.nested(walk, before);
+}
+
+interface Expanded {
+  assigned: PendingAssignment[];
+  argv: Field[];
+  found: Redirects;
+}
+
+function expandCommand(at: Expander, node: Command): Expanded {
   const prefix = node.prefix.flatMap((item) => (item.type === "Assignment" ? [item] : []));
   const assigned = prefix.map((item) => assignment(at, item));
   const argv: Field[] = node.name ? expand(at, node.name, "word") : [];
@@ -31,39 +58,22 @@ export function visitCommand(walk: Walk, node: Command, origin: Origin): void {
     else for (const field of expand(at, item, "word")) argv.push(field);
   }
   markTornWords(at, node);
-  const found = redirects(at, node.redirects);
-  const run = () => {
-    if (argv.length > 0) {
-      runArgv(walk, {
-        argv,
-        assignments: assigned.map(({ name, field }) => ({ name, value: field })),
-        redirects: found,
-        origin,
-        span,
-        external: false,
-      });
-      return;
-    }
-    for (const { name, value } of assigned) setVariable(walk, name, value);
-    if (assigned.length === 0 && found.facts.length === 0 && !node.name) return;
-    emitKeyword(
-      walk,
-      origin,
-      found,
-      span,
-      assigned.map(({ name, field }) => ({ name, value: field })),
-    );
-    environmentCode(
-      walk,
-      assigned.map(({ name, field }) => ({ name, value: field })),
-      origin,
-    );
-  };
-  if (at.nested.length === 0) run();
-  else {
-    pushSteps(walk, run);
-    walk.visitor.nested(walk, at.nested);
+  return { assigned, argv, found: redirects(at, node.redirects) };
+}
+
+function runExpanded(walk: Walk, node: Command, expanded: Expanded, origin: Origin, span: Span): void {
+  const { assigned, argv, found } = expanded;
+  const assignments = assigned.map(({ name, field }) => ({ name, value: field }));
+  if (argv.length > 0) {
+    runArgv(walk, { argv, assignments, redirects: found, origin, span, external: false });
+    return;
   }
+  for (const { name, value } of assigned) setVariable(walk, name, value);
+  if (assigned.length === 0 && found.facts.length === 0 && !node.name) return;
+  emitKeyword(walk, origin, found, span, assignments);
+  // `$(< file)` prints the file.
+  if (found.stdin && assigned.length === 0) emit(walk, found.stdin);
+  environmentCode(walk, assignments, origin);
 }
 
 /** Marks adjacent words that bash reads as one (`r<()m`) but the parser splits. */

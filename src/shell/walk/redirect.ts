@@ -7,32 +7,36 @@ import type { HereDoc, Redirection } from "../parse.ts";
 import { normalize } from "../path.ts";
 import type { StreamContent } from "./state.ts";
 import { spanAt } from "./state.ts";
+import { contentOf, emptyContent, fileContent } from "./streams.ts";
 import { markUnknown } from "./walk.ts";
 
 export interface Redirects {
   facts: Redirect[];
   /** Content of standard input, if a redirection sets it. */
   stdin: StreamContent | null;
+  /** Content of other descriptors that redirections open for reading. */
+  descriptors: Map<number, StreamContent>;
   targets: { field: Field; path: string; append: boolean; stdout: boolean }[];
 }
 
 export function redirects(at: Expander, nodes: readonly Redirection[]): Redirects {
-  const found: Redirects = { facts: [], stdin: null, targets: [] };
+  const found: Redirects = { facts: [], stdin: null, descriptors: new Map(), targets: [] };
+  const open = (fd: number | null, content: StreamContent) => {
+    if (fd === null || fd === 0) found.stdin = content;
+    else found.descriptors.set(fd, content);
+  };
   for (const node of nodes) {
     const span = spanAt(at.origin, node.pos, node.end);
     const fd = node.descriptor?.type === "FileDescriptor" ? node.descriptor.value : null;
     if (node.type === "HereDoc") {
       if (!node.closing) markUnknown(at.walk, { span, why: "a here-document has no closing delimiter" });
-      found.stdin = { kind: "text", ...hereDocument(at, node) };
+      open(fd, { kind: "text", ...hereDocument(at, node) });
       found.facts.push({ kind: "here", fd, target: null, path: null, span });
       continue;
     }
     const field = node.target ? expandValue(at, node.target) : literal("", "", span);
     if (node.type === "HereString") {
-      found.stdin =
-        field.value === null
-          ? { kind: "unknown", why: "a here-string" }
-          : { kind: "text", text: `${field.value}\n`, field, uncertain: field.uncertain };
+      open(fd, hereString(field));
       found.facts.push({ kind: "here", fd, target: wordOf(field), path: null, span });
       continue;
     }
@@ -42,9 +46,9 @@ export function redirects(at: Expander, nodes: readonly Redirection[]): Redirect
     if (kind === "duplicate") {
       if (field.value === null)
         markUnknown(at.walk, { span, why: "the target of a redirection is known only at run time" });
+      else if (node.operator === "<&") open(fd, duplicated(at, found, field.value));
     } else if (kind === "read") {
-      if (fd === null || fd === 0)
-        found.stdin = at.walk.state.written.get(path ?? "") ?? { kind: "unknown", why: "the contents of a file" };
+      open(fd, path === null ? { kind: "unknown", why: "the contents of a file" } : readBy(at, found, path));
     } else if (path === null || (field.uncertain && field.value !== null)) {
       markUnknown(at.walk, { span, why: "the target of a redirection is known only at run time" });
       if (path !== null)
@@ -52,6 +56,30 @@ export function redirects(at: Expander, nodes: readonly Redirection[]): Redirect
     } else found.targets.push({ field, path, append: kind === "append", stdout: fd === null || fd === 1 });
   }
   return found;
+}
+
+function hereString(field: Field): StreamContent {
+  if (field.value !== null) {
+    const input = field.uncertain?.input === true;
+    return { kind: "text", text: `${field.value}\n`, field, uncertain: field.uncertain, input };
+  }
+  return field.content ?? { kind: "unknown", why: "a here-string", remote: field.uncertain?.remote === true };
+}
+
+/** Returns the content of a path that is opened for reading, in the order in which bash applies redirections. */
+function readBy({ walk }: Expander, found: Redirects, path: string): StreamContent {
+  const stdin = found.stdin ?? walk.state.stdin;
+  const descriptors = new Map([...walk.state.descriptors, ...found.descriptors]);
+  return contentOf({ walk, stdin, descriptors }, path) ?? fileContent(path);
+}
+
+/** Returns the content of a descriptor that is copied with `<&3`. After `<&-`, nothing can be read. */
+function duplicated({ walk }: Expander, found: Redirects, source: string): StreamContent {
+  const fd = Number.parseInt(source, 10);
+  if (Number.isNaN(fd)) return emptyContent();
+  if (fd === 0) return found.stdin ?? walk.state.stdin;
+  const content = found.descriptors.get(fd) ?? walk.state.descriptors.get(fd);
+  return content ?? { kind: "unknown", why: "a descriptor that is opened elsewhere" };
 }
 
 function kindOf(operator: string, value: string | null): Redirect["kind"] {

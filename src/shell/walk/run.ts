@@ -22,13 +22,26 @@ import {
   innerOrigin,
   markCommandUnknown,
   type Runner,
+  type TextOptions,
 } from "./call.ts";
 import { environmentCode } from "./environment.ts";
 import { originalOf, physicalPath } from "./made-files.ts";
 import type { Redirects } from "./redirect.ts";
 import type { Origin } from "./state.ts";
-import { fieldValue, NO_CONTENT, type State, type StreamContent } from "./state.ts";
-import type { Walk } from "./walk.ts";
+import { fieldValue, NO_CONTENT, type State } from "./state.ts";
+import {
+  contentOf,
+  emit,
+  isRemote,
+  isStandardOutput,
+  joinContents,
+  readContent,
+  settle,
+  unmodeledOutput,
+  WRITTEN,
+  writeTargets,
+} from "./streams.ts";
+import type { Sink, Walk } from "./walk.ts";
 import { markOverLimit, markUnknown, pushSteps, spend } from "./walk.ts";
 
 export interface Run {
@@ -58,12 +71,14 @@ export function runArgv(walk: Walk, run: Run): void {
     argv,
     name: written === null ? "" : basename(written),
     assignments,
-    stdin: run.redirects?.stdin ?? walk.state.stdin,
-    output: outputOf(written),
+    stdin: settle(walk, run.redirects?.stdin ?? walk.state.stdin),
+    descriptors: descriptorsOf(walk, run.redirects),
+    output: NO_CONTENT,
     cwd: walk.state.cwd,
     fact,
     external: run.external,
   };
+  call.output = unmodeledOutput(call);
   for (const field of argv) {
     if (field.uncertain) fact.unknowns.push(field.uncertain);
     if (field.value !== null && hasConfusables(field.value, field.source))
@@ -71,6 +86,8 @@ export function runArgv(walk: Walk, run: Run): void {
   }
   if (run.redirects) addRedirects(call, run.redirects);
   walk.commands.push(fact);
+  if (origin.input || argv.some((field) => field.uncertain?.input)) walk.input.commands.add(fact);
+  collectOutput(walk, run.redirects);
   identify(call, word);
   if (assignments.length > 0) environmentCode(walk, assignments, origin, true);
   if (assignments.some(({ name }) => name === "PATH"))
@@ -80,25 +97,57 @@ export function runArgv(walk: Walk, run: Run): void {
     applyModel(call);
   }
   checkSensitiveArguments(call);
-  walk.output = call.output;
-  for (const { path, append, stdout } of run.redirects?.targets ?? []) {
-    walk.state.written.set(
-      path,
-      stdout && !append ? call.output : { kind: "unknown", why: "a file that is written by the same command line" },
-    );
-    if (stdout) walk.output = NO_CONTENT;
-  }
-  for (const { path, effect } of fact.targets) {
-    if (effect === "write" && !walk.state.written.has(path)) {
-      walk.state.written.set(path, { kind: "unknown", why: "a file that is written by the same command line" });
-    }
-  }
+  // The output of a wrapper or a function is the output of the commands that it runs.
+  if (!fact.wrapper && fact.executable.kind !== "function") emit(walk, call.output);
+  recordWritten(call);
+  if (call.name === "exec" && argv.length === 1 && run.redirects) replaceDescriptors(call, run.redirects);
   finishFact(fact);
 }
 
-function outputOf(written: string | null): StreamContent {
-  const what = written === null ? "a command" : `\`${basename(written).slice(0, 40)}\``;
-  return { kind: "unknown", why: `the output of ${what}` };
+function descriptorsOf({ state }: Walk, redirects: Redirects | null): State["descriptors"] {
+  if (!redirects || redirects.descriptors.size === 0) return state.descriptors;
+  return new Map([...state.descriptors, ...redirects.descriptors]);
+}
+
+/** Collects what a command with redirected output prints, including the commands that it runs. */
+function collectOutput(walk: Walk, redirects: Redirects | null): void {
+  const targets = redirects?.targets.filter(({ path, stdout }) => stdout && !isStandardOutput(path)) ?? [];
+  for (const { path, stdout } of redirects?.targets ?? []) if (!stdout) walk.state.written.set(path, WRITTEN);
+  if (targets.length === 0) return;
+  const outer = walk.sink;
+  const sink: Sink = { parts: [], uncertain: false };
+  walk.sink = sink;
+  pushSteps(walk, () => {
+    walk.sink = outer;
+    writeTargets(walk, targets, joinContents(walk, sink.parts, sink.uncertain));
+  });
+}
+
+/** Records the files that a command writes without redirections. Their content is known only for a few commands. */
+function recordWritten(call: Call): void {
+  const { written } = call.walk.state;
+  const remote = call.output.kind === "unknown" && call.output.remote === true;
+  for (const { path, effect } of call.fact.targets) {
+    if (effect === "write" && !written.has(path)) written.set(path, remote ? { ...WRITTEN, remote } : WRITTEN);
+  }
+}
+
+/** Applies `exec < file`. If the shell reads its commands from standard input, they now come from the file. */
+function replaceDescriptors(call: Call, redirects: Redirects): void {
+  const { state } = call.walk;
+  state.descriptors = call.descriptors;
+  if (!redirects.stdin) return;
+  state.stdin = call.stdin;
+  if (!state.readsCommands) return;
+  const content = readContent(call.walk, call.stdin);
+  if (content.kind !== "text") {
+    markCommandUnknown(call, call.fact.span, "the shell reads its next commands from another file", {
+      ...(isRemote(content) ? { piped: true } : {}),
+    });
+    return;
+  }
+  const code = { ...literal(content.text, "", call.fact.span), uncertain: content.uncertain };
+  runText(call, code, { sameShell: true });
 }
 
 /** Looks up an executable. Names longer than any path that the kernel accepts do not exist. */
@@ -151,7 +200,9 @@ function runsOwnFile(call: Call, word: Field, bare: boolean): void {
   const file = bare ? undefined : (written.get(path) ?? written.get(physicalPath(call.walk, path, true)));
   const original = originalOf(call.walk, path);
   if (!file && (original === null || (bare && call.fact.executable.resolved !== null))) return;
-  markCommandUnknown(call, word.span, "this command runs a file that is written by the same command line");
+  const why = "this command runs a file that is written by the same command line";
+  const content = contentOf(call, path);
+  markCommandUnknown(call, word.span, why, content && isRemote(content) ? { piped: true } : {});
   if (file?.kind === "text") runText(call, { ...word, value: file.text, uncertain: null }, { label: path });
   if (original !== null)
     runInner(call, [{ ...word, value: original, prefix: original, shape: original }, ...call.argv.slice(1)]);
@@ -200,7 +251,8 @@ function checkSensitiveArguments(call: Call): void {
 
 function runInner(call: Call, argv: Field[], options: InnerOptions = {}): void {
   if (argv.length === 0) return;
-  const origin = innerOrigin(call, options);
+  const input = options.input || argv.some((field) => field.uncertain?.input);
+  const origin = innerOrigin(call, { ...options, input });
   const span = spanOf(argv, call.fact);
   const assignments = options.assignments ?? [];
   const external = !options.inShell;
@@ -209,28 +261,31 @@ function runInner(call: Call, argv: Field[], options: InnerOptions = {}): void {
   );
 }
 
-function runText(
-  call: Call,
-  code: Field,
-  options: InnerOptions & { positional?: Field[] | null; zero?: Field | null; sameShell?: boolean } = {},
-): void {
+function runText(call: Call, code: Field, options: TextOptions = {}): void {
+  const { uncertain } = code;
+  const flags = {
+    ...(uncertain?.remote ? { piped: true as const } : {}),
+    ...(uncertain?.over ? { over: true as const } : {}),
+    ...(uncertain?.input || options.input ? { input: true as const } : {}),
+  };
   if (code.value === null) {
-    const kind = code.uncertain?.over ? "over" : undefined;
-    markCommandUnknown(
-      call,
-      code.span,
-      `the code to run cannot be determined: ${code.uncertain?.why ?? "it is known only at run time"}`,
-      kind,
-    );
+    const file = code.content ? readContent(call.walk, code.content) : null;
+    if (file?.kind === "text") {
+      runText(call, { ...code, value: file.text, uncertain: file.uncertain }, options);
+      return;
+    }
+    const why = `the code to run cannot be determined: ${uncertain?.why ?? "it is known only at run time"}`;
+    markCommandUnknown(call, code.span, why, flags);
     return;
   }
-  if (code.uncertain) markCommandUnknown(call, code.span, `the code to run is not certain: ${code.uncertain.why}`);
+  if (uncertain) markCommandUnknown(call, code.span, `the code to run is not certain: ${uncertain.why}`, flags);
   const text = code.value;
+  if (!code.source.includes(text) && !call.walk.code.includes(text)) call.walk.code.push(text);
   const offset = code.source.indexOf(text);
   const direct =
     call.origin.base !== null && text !== "" && offset >= 0 && code.span.end - code.span.start === code.source.length;
   const origin: Origin = {
-    ...innerOrigin(call, options),
+    ...innerOrigin(call, { ...options, input: options.input || uncertain?.input }),
     source: text,
     base: direct ? code.span.start + offset : null,
     span: code.span,
@@ -241,6 +296,7 @@ function runText(
   }
   inChild(call, options, () => {
     childShell(call.walk.state, call.assignments.concat(options.assignments ?? []), options.positional ?? null);
+    call.walk.state.readsCommands = options.readsCommands === true;
     if (options.zero) call.walk.state.variables.set("0", fieldValue(options.zero, false));
     call.walk.visitor.text(call.walk, text, origin);
   });

@@ -1,6 +1,9 @@
 /** The known variables, working directory and standard input at one point in the text. */
 import type { Span, Unknown } from "../../core/facts.ts";
-import type { Field } from "../expand/field.ts";
+import type { Field, StreamContent } from "../expand/field.ts";
+
+export type { StreamContent } from "../expand/field.ts";
+
 import type { SyntaxNode } from "../parse.ts";
 
 /** The origin of a piece of text, which maps its offsets to offsets in the original text. */
@@ -17,6 +20,8 @@ export interface Origin {
   background: boolean;
   piped: boolean;
   remote: boolean;
+  /** The text comes from the standard input of the whole command. */
+  input: boolean;
   reentry: number;
   nesting: number;
 }
@@ -31,6 +36,7 @@ export function rootOrigin(text: string): Origin {
     background: false,
     piped: false,
     remote: false,
+    input: false,
     reentry: 0,
     nesting: 0,
   };
@@ -50,13 +56,7 @@ export type Value =
   /** An integer with an unknown value, which is harmless in a path and in arithmetic. */
   | { kind: "integer"; exported: boolean }
   | { kind: "list"; items: Field[]; exported: boolean }
-  | { kind: "unknown"; exported: boolean };
-
-/** Content of a stream, for commands that read code or arguments from standard input. */
-export type StreamContent =
-  | { kind: "none" }
-  | { kind: "text"; text: string; field: Field | null; uncertain: Unknown | null }
-  | { kind: "unknown"; why: string };
+  | { kind: "unknown"; exported: boolean; remote?: boolean };
 
 export interface State {
   variables: Map<string, Value>;
@@ -74,6 +74,10 @@ export interface State {
   stopsOnError: boolean;
   directoryStack: (string | null)[];
   stdin: StreamContent;
+  /** Content of the other descriptors that are open for reading. */
+  descriptors: ReadonlyMap<number, StreamContent>;
+  /** Whether the shell reads its commands from standard input, so that `exec < file` makes it run the file. */
+  readsCommands: boolean;
   /** Whether PATH was set, so that the program that a name refers to is no longer known. */
   pathChanged: boolean;
   /** Whether IFS was set, so that the splitting of words is no longer known. */
@@ -106,7 +110,9 @@ interface FunctionBody {
 
 export const NO_CONTENT: StreamContent = { kind: "none" };
 
-export function initialState(cwd: string): State {
+export const NO_DESCRIPTORS: ReadonlyMap<number, StreamContent> = new Map();
+
+export function initialState(cwd: string, stdin: StreamContent): State {
   return {
     variables: new Map(),
     positional: null,
@@ -116,7 +122,9 @@ export function initialState(cwd: string): State {
     fallbacks: [],
     stopsOnError: false,
     directoryStack: [],
-    stdin: NO_CONTENT,
+    stdin,
+    descriptors: NO_DESCRIPTORS,
+    readsCommands: false,
     pathChanged: false,
     splitChanged: false,
     integers: new Set(),
@@ -172,7 +180,8 @@ function mergeValues(a: Value | undefined, b: Value | undefined): Value {
   if ((!a || !b) && only?.kind === "text") {
     return { ...only, uncertain: { span: { start: 0, end: 0 }, why: "the variable is set in only one branch" } };
   }
-  return { kind: "unknown", exported };
+  const remote = [a, b].some((value) => value?.kind === "unknown" && value.remote);
+  return { kind: "unknown", exported, remote };
 }
 
 export function isInteger(value: Value | undefined): boolean {
@@ -185,5 +194,5 @@ export function fieldValue(field: Field, exported: boolean): Value {
     return { kind: "text", text: field.value, glob: field.glob, uncertain: field.uncertain, exported };
   if (field.shape !== null && /^-?\d+$/.test(field.shape)) return { kind: "integer", exported };
   if (field.shape !== null) return { kind: "list", items: [field], exported };
-  return { kind: "unknown", exported };
+  return { kind: "unknown", exported, remote: field.uncertain?.remote === true };
 }

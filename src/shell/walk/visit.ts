@@ -3,12 +3,20 @@ import { arithmetic, testExpression } from "../expand/arithmetic.ts";
 import { expand, expander, expandValue } from "../expand/expand.ts";
 import type { Field } from "../expand/field.ts";
 import { limits } from "../limits.ts";
-import { type CompoundList, type ParsedScript, parse, type Statement, type SyntaxNode } from "../parse.ts";
+import {
+  type CompoundList,
+  type ParsedScript,
+  parse,
+  type Statement,
+  type SyntaxNode,
+  type WordPart,
+} from "../parse.ts";
 import { emitKeyword } from "./call.ts";
 import { visitCommand } from "./command.ts";
 import { redirects } from "./redirect.ts";
 import type { Origin, Value } from "./state.ts";
 import { copyState, fieldValue, isInteger, mergeStates, type State, type StreamContent, spanAt } from "./state.ts";
+import { captureOutput, isStandardOutput, settle, writeTargets } from "./streams.ts";
 import type { Nested, Walk } from "./walk.ts";
 import { isolated, markOverLimit, markUnknown, pushSteps } from "./walk.ts";
 
@@ -96,15 +104,41 @@ function visitList(walk: Walk, list: CompoundList | SyntaxNode, origin: Origin):
 /** Visits scripts found inside words, each in its own copy of the state, before the remaining steps. */
 export function visitNested(walk: Walk, nested: readonly Nested[]): void {
   for (let i = nested.length - 1; i >= 0; i--) {
-    const { script, origin } = nested[i] as Nested;
+    const { script, origin, part, path, reads } = nested[i] as Nested;
     if (losesSeparator(script, origin)) {
       markUnknown(walk, {
         span: spanAt(origin, script.pos, script.end),
         why: "the parser may misread commands that follow a here-document in a substitution",
       });
     }
-    isolated(walk, () => visitScript(walk, script, origin));
+    const visitIt = () => visitScript(walk, script, origin);
+    isolated(walk, () => {
+      if (reads) walk.state.stdin = settle(walk, written(walk, path));
+      captureOutput(walk, visitIt, (content) => {
+        if (part) rememberOutput(walk, part, content);
+        else if (path !== undefined && !reads) walk.state.written.set(path, likelyContent(content, origin));
+      });
+    });
   }
+}
+
+/** Keeps the output of a command substitution if it changes how the word is expanded. */
+function rememberOutput(walk: Walk, part: WordPart, content: StreamContent): void {
+  const known =
+    content.kind === "text" ? !content.pattern : content.kind === "unknown" && (content.remote || content.paths);
+  if (known) walk.outputs.set(part, content);
+}
+
+/** Returns the content of a process substitution. Like the output of a command substitution, it is never certain. */
+function likelyContent(content: StreamContent, { span }: Origin): StreamContent {
+  if (content.kind !== "text" || content.uncertain) return content;
+  const why = "the output of a process substitution is known only at run time";
+  return { ...content, uncertain: { span, why, ...(content.input ? { input: true } : {}) } };
+}
+
+/** Returns what a command has written to the process substitution `>(…)`. */
+function written(walk: Walk, path: string | undefined): StreamContent {
+  return walk.state.written.get(path ?? "") ?? { kind: "unknown", why: "the output of a command" };
 }
 
 /**
@@ -117,7 +151,8 @@ function losesSeparator(script: ParsedScript, origin: Origin): boolean {
   return /(?<!<)<<(?!<)/.test(origin.source.slice(script.pos, script.end));
 }
 
-const SEVERAL_OUTPUTS: StreamContent = { kind: "unknown", why: "the output of several commands" };
+/** Compound commands whose commands may not run, or may run several times. */
+const CONDITIONAL = new Set(["AndOr", "If", "Case", "While", "For", "Select", "ArithmeticFor"]);
 
 export function visit(walk: Walk, node: SyntaxNode, outer: Origin): void {
   if (node.type === "Command") {
@@ -133,7 +168,7 @@ export function visit(walk: Walk, node: SyntaxNode, outer: Origin): void {
     );
     return;
   }
-  walk.output = SEVERAL_OUTPUTS;
+  if (walk.sink && CONDITIONAL.has(node.type)) walk.sink.uncertain = true;
   const at = expander(walk, origin);
   switch (node.type) {
     case "Pipeline":
@@ -198,17 +233,31 @@ export function visit(walk: Walk, node: SyntaxNode, outer: Origin): void {
     case "Redirected": {
       const found = redirects(at, node.redirects);
       emitKeyword(walk, origin, found, spanAt(origin, node.pos, node.end));
-      const before = walk.state.stdin;
-      if (found.stdin) walk.state.stdin = found.stdin;
+      const { stdin, descriptors } = walk.state;
+      const targets = found.targets.filter(({ path, stdout }) => stdout && !isStandardOutput(path));
+      const body = () => visit(walk, node.command, origin);
       pushSteps(
         walk,
-        () => visit(walk, node.command, origin),
         () => {
-          walk.state.stdin = before;
-          walk.output = SEVERAL_OUTPUTS;
+          if (found.stdin) walk.state.stdin = settle(walk, found.stdin);
+          walk.state.descriptors = new Map([...descriptors, ...found.descriptors]);
+          if (targets.length === 0) body();
+          else captureOutput(walk, body, (content) => writeTargets(walk, targets, content));
         },
+        () => {
+          walk.state.stdin = stdin;
+          walk.state.descriptors = descriptors;
+        },
+        () =>
+          visitNested(
+            walk,
+            at.nested.filter(({ reads }) => reads),
+          ),
       );
-      visitNested(walk, at.nested);
+      visitNested(
+        walk,
+        at.nested.filter(({ reads }) => !reads),
+      );
       return;
     }
     case "TestCommand":
@@ -233,18 +282,17 @@ function visitPipeline(walk: Walk, commands: readonly SyntaxNode[], origin: Orig
     return;
   }
   let feed: StreamContent = walk.state.stdin;
-  const steps = commands.map((command) => () => {
-    isolated(
-      walk,
-      () => {
-        walk.state.stdin = feed;
-        walk.output = SEVERAL_OUTPUTS;
-        visit(walk, command, { ...origin, piped: true });
-      },
-      () => {
-        feed = command.type === "Command" ? walk.output : SEVERAL_OUTPUTS;
-      },
-    );
+  const steps = commands.map((command, index) => () => {
+    isolated(walk, () => {
+      walk.state.stdin = feed;
+      const step = () => visit(walk, command, { ...origin, piped: true });
+      if (index === commands.length - 1) step();
+      else {
+        captureOutput(walk, step, (content) => {
+          feed = content;
+        });
+      }
+    });
   });
   pushSteps(walk, ...steps);
 }

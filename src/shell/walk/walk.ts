@@ -8,9 +8,28 @@
 import type { CommandFact, Span, Unknown } from "../../core/facts.ts";
 import { limits } from "../limits.ts";
 import type { InspectContext } from "../lookup.ts";
-import type { ParsedScript, SyntaxNode } from "../parse.ts";
+import type { ParsedScript, SyntaxNode, WordPart } from "../parse.ts";
 import type { Origin, State, StreamContent, Value } from "./state.ts";
 import { copyState, initialState, NO_CONTENT } from "./state.ts";
+
+/** Collects the output of the commands that write to one stream. */
+export interface Sink {
+  parts: StreamContent[];
+  /** Whether some of the commands may not run, or may run several times. */
+  uncertain: boolean;
+}
+
+/** Which commands of the text read code from the standard input of the whole command. */
+export interface InputUse {
+  /** The text of standard input, if its spans are positions in that text. */
+  readonly text: string | null;
+  /** The language of the command that reads standard input as code. Null when no command does. */
+  reader: "shell" | "other" | null;
+  /** Whether that command runs code before a line is complete. */
+  unbuffered: boolean;
+  /** The commands that standard input contains. */
+  readonly commands: Set<CommandFact>;
+}
 
 /** Entry points of visit.ts, for modules that it imports. */
 interface Visitor {
@@ -33,14 +52,24 @@ export interface Walk {
   readonly later: (() => void)[];
   readonly called: Set<SyntaxNode>;
   state: State;
-  /** Output of the last simple command, if it can be determined. */
-  output: StreamContent;
+  /** Receives the output of commands. Null when nothing reads it. */
+  sink: Sink | null;
+  /** Output of command substitutions, and paths of process substitutions. */
+  readonly outputs: Map<WordPart, StreamContent>;
+  readonly substitutionPaths: Map<WordPart, string>;
+  readonly input: InputUse;
+  /** Code outside the text: standard input, and files that are read as code. */
+  readonly code: string[];
+  filesRead: number;
   budget: { commands: number; words: number; parsed: number };
   readonly links: Map<string, string | null>;
   halted: boolean;
 }
 
-export function startWalk(text: string, context: InspectContext, visitor: Visitor): Walk {
+export function startWalk(text: string, context: InspectContext, visitor: Visitor, spansInInput = false): Walk {
+  const { stdin } = context;
+  const content: StreamContent =
+    stdin === undefined ? NO_CONTENT : { kind: "text", text: stdin, field: null, uncertain: null, input: true };
   return {
     visitor,
     context,
@@ -50,8 +79,13 @@ export function startWalk(text: string, context: InspectContext, visitor: Visito
     steps: [],
     later: [],
     called: new Set(),
-    state: initialState(context.cwd),
-    output: NO_CONTENT,
+    state: initialState(context.cwd, content),
+    sink: null,
+    outputs: new Map(),
+    substitutionPaths: new Map(),
+    input: { text: spansInInput ? (stdin ?? "") : null, reader: null, unbuffered: false, commands: new Set() },
+    code: [],
+    filesRead: 0,
     budget: { commands: limits.commands, words: limits.words, parsed: limits.parsed },
     links: new Map(),
     halted: false,
@@ -142,4 +176,9 @@ export function setVariable(walk: Walk, name: string, value: Value): void {
 export interface Nested {
   script: ParsedScript;
   origin: Origin;
+  /** The word part, for `$(…)`. Its output becomes part of the word. */
+  part?: WordPart;
+  /** The path of a process substitution: `<(…)` prints to it, and `>(…)` reads from it after the command has run. */
+  path?: string;
+  reads?: boolean;
 }
