@@ -5,13 +5,14 @@ import type { RunRequest } from "../core/request.ts";
 import type { Permission, Settings } from "../core/settings.ts";
 import { decide, policyOf } from "../policy/decide.ts";
 import { effectiveModes } from "../policy/modes.ts";
+import { codeReader } from "../sandbox/code-reader.ts";
 import type { Escalation } from "../sandbox/escalation.ts";
 import { escalationReason, logEscalations } from "../sandbox/escalation.ts";
 import { assertEnforced, type RequiredSandbox } from "../sandbox/level.ts";
 import { notEnforcedText } from "../sandbox/not-enforced.ts";
 import type { SandboxPlan } from "../sandbox/sandbox.ts";
 import { inspect, inspectArgv } from "../shell/inspect.ts";
-import type { Lookup } from "../shell/lookup.ts";
+import type { InspectContext, Lookup } from "../shell/lookup.ts";
 import { systemLookup } from "../shell/lookup.ts";
 
 const SEVERITY: readonly Decision[] = ["allow", "ask", "deny", "blocked"];
@@ -97,7 +98,15 @@ export function inspectAndDecide(
   sandbox: Pick<SandboxPlan, "level" | "confines" | "notEnforced" | "escalations" | "spec">,
 ): Verdict {
   const home = plan.env.HOME ?? "/";
-  const context = { cwd: plan.cwd, home, workspace: who.workspace, env: plan.env, lookup: lookupFor(plan.path) };
+  const context: InspectContext = {
+    cwd: plan.cwd,
+    home,
+    workspace: who.workspace,
+    env: plan.env,
+    lookup: lookupFor(plan.path),
+    readFile: codeReader(who.workspace, sandbox.spec?.denied ?? []),
+    ...(typeof request.stdin === "object" ? { stdin: request.stdin.text } : {}),
+  };
   const analysis = request.args
     ? inspectArgv([request.command, ...request.args], context)
     : inspect(request.command, context);
