@@ -36,14 +36,14 @@ export function expandPath(path: string, { workspace, home }: BasePaths): string
 }
 
 /** Returns the configured access. Writable paths that do not exist are left out until they are created. */
-export function configuredAccess(settings: Settings, places: BasePaths, ofRepository: readonly string[]): Access {
+export function configuredAccess(settings: Settings, places: BasePaths): Access {
   const { sandbox: profile, network } = settings;
   if (profile === "read-only") return { profile, network, writable: [] };
   const named = settings.writable.flatMap((path) => {
     const { real, missing } = nearestReal(expandPath(path, places));
     return missing.length === 0 ? [real] : [];
   });
-  return { profile, network, writable: [...new Set([places.workspace, ...named, ...ofRepository])] };
+  return { profile, network, writable: [...new Set([places.workspace, ...named])] };
 }
 
 type AccessRequest = Pick<RunRequest, "sandbox" | "network" | "writable">;

@@ -2,6 +2,8 @@ import type { SandboxEnforcement } from "../core/sandbox-level.ts";
 import { shownLine } from "../text/visible.ts";
 import { networkText } from "./access.ts";
 import { notEnforcedText } from "./not-enforced.ts";
+import type { RepositoryFinding } from "./protected/git/inspect-repository.ts";
+import { MOVED_AWAY } from "./protected/git/repository-index.ts";
 import type { SandboxPlan } from "./sandbox.ts";
 import type { SandboxSnapshot } from "./snapshot.ts";
 
@@ -50,6 +52,25 @@ export function notEnforcedWarning(features: readonly string[]): string {
 export function newProtectedPathsWarning(paths: readonly string[]): string {
   const shown = paths.slice(0, 5).map(shownLine).join(", ");
   return `sandbox: the command created ${shown}, which other programs may execute outside the sandbox; inspect it before use`;
+}
+
+const MAX_FINDINGS = 5;
+
+/** Returns the warnings for programs in repositories that commands created. */
+export function repositoryFindingsWarnings(findings: readonly RepositoryFinding[]): string[] {
+  const moved = findings.filter(({ what }) => what === MOVED_AWAY).map(({ file }) => shownLine(file));
+  const found = findings
+    .filter(({ what }) => what !== MOVED_AWAY)
+    .map(({ file, what }) => `${shownLine(file)} (${shownLine(what)})`);
+  const more = found.length > MAX_FINDINGS ? ` and ${found.length - MAX_FINDINGS} more` : "";
+  return [
+    ...moved.map((file) => `sandbox: the command created ${file}, which redirects git; it was renamed`),
+    ...(found.length > 0
+      ? [
+          `sandbox: git runs programs named in ${found.slice(0, MAX_FINDINGS).join(", ")}${more} when it is used there; inspect the repository before you use it`,
+        ]
+      : []),
+  ];
 }
 
 export function rootWarning(): string {

@@ -7,7 +7,7 @@ import { resolve } from "node:path";
 import { shownLine } from "../text/visible.ts";
 import { credentialPaths } from "./denied-paths.ts";
 import { maskedPaths } from "./masked-paths.ts";
-import { protectedPathOf } from "./protected-paths.ts";
+import { protectedPathOf } from "./protected/protected-paths.ts";
 import type { SandboxSnapshot } from "./snapshot.ts";
 import { isWithin, nearestReal } from "./workspace.ts";
 
@@ -102,7 +102,7 @@ function pathsIn(line: string, cwd: string): string[] {
     .filter((word) => /^(?:\/|\.{1,2}\/|\.[a-z])/i.test(word) || word.includes("/"));
   // The format of shells is `bash: line 1: NAME: Permission denied`.
   const named = /([^:]{1,1024}): [^:]+$/.exec(line)?.[1]?.trim() ?? "";
-  return [named, ...quoted.filter((text) => !text.includes("\n")), ...words]
+  return [...quoted.filter((text) => !text.includes("\n")), named, ...words]
     .map((text) => text.replace(/^['"`‘“]+|['"`’”.]+$/g, ""))
     .filter((text) => text !== "" && !text.includes("\0"))
     .map((text) => resolve(cwd, text));

@@ -5,14 +5,21 @@ import { SallyportError } from "../core/error.ts";
 import type { SandboxCapabilities, SandboxSpec } from "../core/launch.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { Settings } from "../core/settings.ts";
-import { type Access, type BasePaths, configuredAccess, expandPath, requestedAccess } from "./access.ts";
+import { type Access, type BasePaths, expandPath, requestedAccess } from "./access.ts";
 import { deniedPaths, type Homes } from "./denied-paths.ts";
 import { type Escalation, escalationsOf } from "./escalation.ts";
 import { enforcementOf, missingDenied, OFF, type RequiredSandbox } from "./level.ts";
 import { LinkResolver } from "./links.ts";
 import { maskedPaths } from "./masked-paths.ts";
 import { ensurePrivateTmp, type PrivateTmpOwner, privateTmpPath } from "./private-tmp.ts";
-import { protectedPaths } from "./protected-paths.ts";
+import { createEntries } from "./protected/git/git-entries.ts";
+import { type RepositoryIndex, repositoryIndex } from "./protected/git/repository-index.ts";
+import {
+  gitIdentity,
+  requestedProtectedPaths,
+  type WorkspaceRules,
+  workspaceRules,
+} from "./protected/workspace-rules.ts";
 import type { CommandUser } from "./user.ts";
 import { isWithin } from "./workspace.ts";
 
@@ -56,7 +63,10 @@ export class SandboxPlanner {
   readonly #added: string[];
   readonly #owner: PrivateTmpOwner;
   readonly #folder: string;
-  #rules: WorkspaceRules;
+  readonly #index: RepositoryIndex;
+  #rules: ResolvedRules;
+  /** The identity of the workspace's `.git` when the rules were computed. */
+  #git: string;
   #nextRefresh: number;
   #created = false;
   /** The capabilities that the last plan is based on. They change if a feature turns out to be missing. */
@@ -75,7 +85,9 @@ export class SandboxPlanner {
     this.#masked = maskedPaths(process.env, [...new Set([ownUid(), user?.ids.uid ?? ownUid()])]);
     this.#owner = { state, workspace, agent, user: user?.ids ?? null };
     this.#folder = privateTmpPath(this.#owner);
+    this.#index = repositoryIndex(state, workspace);
     this.#nextRefresh = uptimeMs() + REFRESH_MS;
+    this.#git = gitIdentity(workspace);
     this.#rules = this.#resolve();
     this.#configured = this.#planFor(this.#rules.configured, []);
   }
@@ -87,9 +99,18 @@ export class SandboxPlanner {
 
   /** Plans a request and creates its temporary directory. Throws for a path that no approval allows. */
   prepare(request: Pick<RunRequest, "sandbox" | "network" | "writable">): SandboxPlan {
-    const planned = this.plan(request);
+    const planned = this.#withEntries(this.plan(request), request);
     this.#create(planned);
+    this.#index.expectAbsent(this.#rules.absent);
     return planned;
+  }
+
+  /** Creates missing entries of git directories and plans the request again: a missing path cannot be mounted over. */
+  #withEntries(planned: SandboxPlan, request: Pick<RunRequest, "sandbox" | "network" | "writable">): SandboxPlan {
+    if (!planned.spec?.temporary || this.#rules.creatable.length === 0) return planned;
+    createEntries(this.#rules.creatable);
+    this.#nextRefresh = 0;
+    return this.plan(request);
   }
 
   /** Plans a request without creating anything. */
@@ -127,7 +148,10 @@ export class SandboxPlanner {
     const now = uptimeMs();
     const probed = this.#capabilities === null ? null : this.#input.capabilities();
     const same = probed === this.#capabilities;
-    if (same && now < this.#nextRefresh) return;
+    const git = gitIdentity(this.#base.workspace);
+    // The protected paths of a new repository differ, and the next command may follow at once.
+    if (same && now < this.#nextRefresh && git === this.#git) return;
+    this.#git = git;
     this.#nextRefresh = now + REFRESH_MS;
     const rules = this.#resolve();
     // Without changes the same plan is kept, because the executor encodes each object only once.
@@ -137,7 +161,7 @@ export class SandboxPlanner {
     this.#cached.clear();
   }
 
-  #resolve(): WorkspaceRules {
+  #resolve(): ResolvedRules {
     const { settings, keepOut, homes, user } = this.#input;
     const { denied, links } = deniedPaths({
       homes,
@@ -146,7 +170,14 @@ export class SandboxPlanner {
       added: this.#added,
       root: (user?.ids.uid ?? ownUid()) === 0,
     });
-    const rules = workspaceRules(this.#input, this.#base);
+    const rules = workspaceRules({
+      settings,
+      user,
+      homes: homes.own,
+      places: this.#base,
+      temporary: this.#folder,
+      index: this.#index,
+    });
     return { ...rules, denied, links, missing: missingDenied(denied, rules.writing.writable) };
   }
 
@@ -247,39 +278,10 @@ function writableRoot(workspace: string): SallyportError {
 }
 
 /** The access, protected and denied paths of a workspace at the last refresh. */
-interface WorkspaceRules {
-  configured: Access;
-  /** The configured access with the profile `workspace-write`, for requests that can write. */
-  writing: Access;
-  readOnly: string[];
+interface ResolvedRules extends WorkspaceRules {
   denied: string[];
   /** The symbolic links that lead to denied paths. */
   links: string[];
   /** The denied paths in writable folders that do not exist. */
   missing: string[];
-}
-
-function workspaceRules(
-  { settings }: SandboxInput,
-  places: BasePaths,
-): Pick<WorkspaceRules, "configured" | "writing" | "readOnly"> {
-  const paths = protectedPaths(places.workspace);
-  const configured = configuredAccess(settings, places, paths.writable);
-  const lifted = requestedProtectedPaths(configured.writable, paths.readOnly, places.workspace);
-  return {
-    configured,
-    writing: configuredAccess({ ...settings, sandbox: "workspace-write" }, places, paths.writable),
-    readOnly: paths.readOnly.filter((protectedPath) => !lifted.includes(protectedPath)),
-  };
-}
-
-/**
- * Returns the protected paths that a list of writable paths requests: by naming the path, a parent folder other than
- * the workspace, or a file in it.
- */
-function requestedProtectedPaths(writable: readonly string[], paths: readonly string[], workspace: string): string[] {
-  const named = writable.filter((path) => isWithin(path, workspace) && path !== workspace);
-  return paths.filter((protectedPath) =>
-    named.some((path) => isWithin(protectedPath, path) || isWithin(path, protectedPath)),
-  );
 }

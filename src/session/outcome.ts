@@ -3,9 +3,10 @@ import type { ExceededLimit, LaunchLimits } from "../core/launch.ts";
 import type { Status } from "../core/result.ts";
 import type { ExitOutcome, ExitRecord, ExitReport } from "../executor/execution.ts";
 import type { SessionData } from "../executor/session-data.ts";
-import { newProtectedPathsWarning, notEnforcedWarning } from "../sandbox/describe.ts";
+import { newProtectedPathsWarning, notEnforcedWarning, repositoryFindingsWarnings } from "../sandbox/describe.ts";
 import { sandboxHints } from "../sandbox/hints.ts";
-import { newProtectedPaths } from "../sandbox/new-protected-paths.ts";
+import { findingsAfterCommand } from "../sandbox/protected/git/repository-index.ts";
+import { newProtectedPaths } from "../sandbox/protected/new-protected-paths.ts";
 import { decodeSnapshot } from "../sandbox/snapshot.ts";
 import type { SessionEnd, SessionRow } from "../storage/sessions.ts";
 import { limitExceeded, limitWarning, sessionLost } from "./errors.ts";
@@ -128,11 +129,19 @@ function warningsOf(row: StartedSession, record: ExitRecord): string {
   const notes = [
     ...(found.length > 0 ? [notEnforcedWarning(found)] : []),
     ...(appeared.length > 0 ? [newProtectedPathsWarning(appeared)] : []),
+    ...repositoryWarnings(row, record),
     ...lostOutputWarnings(row, record),
     ...unenforcedLimitWarnings(record.loose),
     ...(record.limit && record.reason !== "limit" ? [limitWarning(record.limit)] : []),
   ];
   return notes.length === 0 ? row.warnings : JSON.stringify([...(JSON.parse(row.warnings) as string[]), ...notes]);
+}
+
+/** Returns warnings about repositories in the workspace that run programs when a person uses git there. */
+function repositoryWarnings(row: StartedSession, record: ExitRecord): string[] {
+  const { workspace } = decodeSnapshot(row.sandbox);
+  if (workspace === null) return [];
+  return repositoryFindingsWarnings(findingsAfterCommand(workspace, record.startedUs / 1000, record.endedUs / 1000));
 }
 
 /** Returns a warning for each stream that lost output because the disk was full. The command itself keeps running. */

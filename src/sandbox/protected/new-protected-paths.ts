@@ -1,6 +1,5 @@
 import { lstatSync, readdirSync } from "node:fs";
-import { join } from "node:path";
-import { protectedPaths } from "./protected-paths.ts";
+import { configurationPaths } from "./protected-paths.ts";
 
 /** The resolution of file timestamps, which can lag behind the clock by this much. */
 const CLOCK_STEP_MS = 10;
@@ -15,9 +14,8 @@ const MAX_REPORTED = 1000;
 export function newProtectedPaths(workspace: string, sinceMs: number): string[] {
   const since = sinceMs - CLOCK_STEP_MS;
   try {
-    const folders = [workspace, join(workspace, ".git")];
-    if (!folders.some((folder) => (lstat(folder)?.mtimeMs ?? 0) >= since)) return [];
-    return protectedPaths(workspace).readOnly.filter((path) => {
+    if ((lstat(workspace)?.mtimeMs ?? 0) < since) return [];
+    return configurationPaths(workspace).filter((path) => {
       const found = lstat(path);
       // A birth time of 0 means that the file system does not record it.
       if (!found || found.birthtimeMs < since || found.birthtimeMs === 0) return false;

@@ -1,0 +1,75 @@
+import { lstatSync } from "node:fs";
+import { join } from "node:path";
+import type { Settings } from "../../core/settings.ts";
+import { type Access, type BasePaths, configuredAccess } from "../access.ts";
+import type { CommandUser } from "../user.ts";
+import { isWithin } from "../workspace.ts";
+import type { RepositoryIndex } from "./git/repository-index.ts";
+import { protectedPaths } from "./protected-paths.ts";
+
+/** The access to a workspace and its protected paths. */
+export interface WorkspaceRules {
+  configured: Access;
+  /** The configured access with the profile `workspace-write`, for requests that can write. */
+  writing: Access;
+  readOnly: string[];
+  /** Protected paths of git that can be created empty, so that they can be mounted over. */
+  creatable: string[];
+  /** Protected paths of git that must not exist. */
+  absent: string[];
+}
+
+interface RulesInput {
+  settings: Settings;
+  places: BasePaths;
+  /** The private temporary directory. */
+  temporary: string;
+  user: CommandUser | null;
+  /** The home directories whose git configuration applies. */
+  homes: readonly string[];
+  index: RepositoryIndex;
+}
+
+export function workspaceRules({ settings, places, temporary, user, homes, index }: RulesInput): WorkspaceRules {
+  const writing = configuredAccess({ ...settings, sandbox: "workspace-write" }, places);
+  const own = process.getuid?.() ?? 0;
+  const { readOnly, writable, creatable, absent } = protectedPaths(places.workspace, {
+    writable: [...writing.writable, temporary],
+    users: [own, user?.ids.uid ?? own, lstatSync(places.workspace).uid],
+    homes,
+    repositories: settings.sandbox === "off" ? [] : index.repositories(),
+    isCreated: (directory) => index.isCreated(directory),
+  });
+  const lifted = requestedProtectedPaths(writing.writable, readOnly, places.workspace);
+  const isKept = (path: string): boolean => !lifted.includes(path);
+  const withRepository = (access: Access): Access =>
+    access.profile === "read-only" ? access : { ...access, writable: [...access.writable, ...writable] };
+  return {
+    configured: withRepository(configuredAccess(settings, places)),
+    writing: withRepository(writing),
+    readOnly: readOnly.filter(isKept),
+    creatable: creatable.filter(isKept),
+    absent: absent.filter(isKept),
+  };
+}
+
+/**
+ * Returns the protected paths that a list of writable paths requests: by naming the path, a parent folder other than
+ * the workspace, or a file in it.
+ */
+export function requestedProtectedPaths(
+  writable: readonly string[],
+  paths: readonly string[],
+  workspace: string,
+): string[] {
+  const named = writable.filter((path) => isWithin(path, workspace) && path !== workspace);
+  return paths.filter((protectedPath) =>
+    named.some((path) => isWithin(protectedPath, path) || isWithin(path, protectedPath)),
+  );
+}
+
+/** Identifies the `.git` of a workspace, which is a folder, a file, a link or missing. */
+export function gitIdentity(workspace: string): string {
+  const found = lstatSync(join(workspace, ".git"), { throwIfNoEntry: false });
+  return found ? `${found.ino} ${found.mode}` : "";
+}
