@@ -203,7 +203,7 @@ export class Approvals {
     return decided;
   }
 
-  #accept(approval: Approval, decision: RecordedDecision): Approval {
+  #accept(approval: Approval, { peer, ...decision }: RecordedDecision): Approval {
     const decisions = [...approval.decisions, decision];
     const outcome = quorumStatus(approval.quorum, decisions);
     const nowMs = this.#now();
@@ -215,7 +215,8 @@ export class Approvals {
       expires_ms: outcome === "approved" ? nowMs + this.#expiresMs : Date.parse(approval.expiresAt),
     });
     const vote = decision.decision === "deny" ? "denied" : "approved";
-    const note = { decision: decision.decision, reason: decision.reason ?? null, status: outcome };
+    const { reason = null } = decision;
+    const note = { decision: decision.decision, reason, status: outcome, ...(peer ? { peer } : {}) };
     this.#record(approval, { actor: decision.who, channel: decision.channel, outcome: vote, detail: note });
     if (outcome === "approved") this.#grant(approval, decisions, decision);
     return this.#get(approval.id);

@@ -54,6 +54,13 @@ export function selfApproval(why: string): SallyportError {
   ]);
 }
 
+/** A process of a session used the credentials of a person. */
+export function notFromPerson(what: string): SallyportError {
+  return failure("SelfApproval", `Only a person can do this, but the request came from ${what}.`, [
+    { action: "ask_person", hint: "Wait for a person to act in the console or in their own terminal." },
+  ]);
+}
+
 export function notGrantable(why: string): SallyportError {
   return failure("NotGrantable", `A standing grant is not possible: ${why}.`, [ONCE]);
 }

@@ -50,7 +50,8 @@ function searchAncestors(): Ancestry {
   return "unknown";
 }
 
-function parentOf(pid: number | "self"): number {
+/** Returns the parent of a process. Throws when it has exited or is hidden. */
+export function parentOf(pid: number | "self"): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
   // The process name in parentheses can itself contain parentheses and spaces.
   const [, parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
@@ -60,7 +61,7 @@ function parentOf(pid: number | "self"): number {
 }
 
 /** Reports whether a process is a keeper, by its title or its executable. A process gains nothing by imitating one. */
-function isKeeper(pid: number): boolean {
+export function isKeeper(pid: number): boolean {
   if (readFileSync(`/proc/${pid}/cmdline`, "latin1").startsWith(KEEPER_TITLE)) return true;
   try {
     return readlinkSync(`/proc/${pid}/exe`).replace(/ \(deleted\)$/, "") === keeperBinary();

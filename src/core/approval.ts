@@ -186,6 +186,8 @@ export interface ApprovalDecision {
   who: string;
   /** The surface on which the person decided. */
   channel: PersonChannel;
+  /** The process or address that sent the decision over HTTP, such as `firefox (pid 4711)`, for the audit log. */
+  peer?: string | undefined;
   /** A reason, which is returned to the agent. */
   reason?: string | undefined;
   /** With `always`: the arguments that the grant covers, and how long it is valid. */

@@ -399,3 +399,9 @@ export function badFleetUrl(text: string): ErrorText {
   const hint = "For example, use `nats://10.0.0.1:4222` or `tls://a:4222,b:4222/staging?credentials=FILE&ca=FILE`.";
   return [`${JSON.stringify(text.slice(0, 200))} is not a valid fleet URL.`, [{ action: "fix_request", hint }]];
 }
+
+/** The URL is not shown: error messages are logged. */
+export function secretInFleetUrl(): ErrorText {
+  const hint = "Put the nkey seed or the `.creds` file in a file and add `?credentials=FILE` to the URL.";
+  return ["A fleet URL must not contain a password or token.", [{ action: "fix_request", hint }]];
+}

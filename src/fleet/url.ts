@@ -1,6 +1,6 @@
 import { SallyportError } from "../core/error.ts";
 import type { FleetGatewayOptions } from "../core/settings.ts";
-import { badFleetUrl } from "./errors.ts";
+import { badFleetUrl, secretInFleetUrl } from "./errors.ts";
 
 const KNOWN = ["credentials", "ca", "cert", "key", "as", "workspace", "sticky"] as const;
 
@@ -13,6 +13,8 @@ function fleetFromUrl(text: string): FleetGatewayOptions {
   const [where = "", query = ""] = rest.split("?", 2);
   const [hosts = "", name] = where.split("/", 2);
   const servers = hosts.split(",").map((host) => `${scheme}//${host.trim()}`);
+  // Other processes can read the arguments of a program.
+  if (hosts.includes("@")) throw new SallyportError("InvalidRequest", ...secretInFleetUrl());
   if (hosts === "" || !servers.every((server) => URL.canParse(server))) throw refused(text);
   const given = new URLSearchParams(query);
   for (const key of given.keys()) if (!KNOWN.includes(key as (typeof KNOWN)[number])) throw refused(text);

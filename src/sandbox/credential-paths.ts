@@ -37,6 +37,7 @@ export const CREDENTIALS: readonly CredentialPath[] = [
   { path: ".config/solana", of: "Solana CLI", source: "docs.solana.com: file system wallet" },
   { path: ".electrum", of: "Electrum", source: "electrum.readthedocs.io" },
   { path: ".monero", of: "Monero", source: "getmonero.org" },
+  { path: ".config/sallyport/tokens", of: "Sallyport", source: "docs/http-api.md" },
   // Password managers and keyrings.
   { path: ".password-store", of: "pass", source: "pass(1)" },
   { path: ".local/share/gopass", of: "gopass", source: "gopass documentation" },

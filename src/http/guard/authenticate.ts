@@ -4,6 +4,7 @@ import type { TokenRole } from "../../storage/tokens.ts";
 import { notPermitted, notReady, notSignedIn, wrongOrigin } from "../errors.ts";
 import type { Service } from "../service.ts";
 import { checkOrigin, isFromOwnPage } from "./origin.ts";
+import { assertFromPerson, isPerson } from "./peer.ts";
 
 /** The authenticated caller of a request. */
 export interface Caller {
@@ -16,6 +17,8 @@ export interface Caller {
   expiresAt: string | null;
   /** The ID of the sign-in; null for a token. */
   signIn: string | null;
+  /** The process that sent the request, such as `firefox (pid 4711)`. Set for changes by approvers and operators. */
+  peer?: string;
   /** Reports whether the token or sign-in is still valid. Streams check it while they are open. */
   isGood(): boolean;
 }
@@ -134,5 +137,6 @@ export function admit(
   if (!caller) throw notSignedIn();
   if (changes && caller.channel === "console" && !isFromOwnPage(request)) throw wrongOrigin();
   if (!roles.includes(caller.role)) throw notPermitted(caller.role, roles);
+  if (changes && isPerson(caller.role)) caller.peer = assertFromPerson(service, request, caller);
   return caller;
 }

@@ -63,8 +63,8 @@ export const approvalOperations: readonly Operation[] = [
         .describe("Scope of the grant, with `always`"),
     }),
     response: ApprovalSchema,
-    handle: ({ gateway, params, body, caller: { name, channel } }) =>
-      gateway.approvals.decide(params.id ?? "", { ...body, who: name, channel }),
+    handle: ({ gateway, params, body, caller: { name, channel, peer } }) =>
+      gateway.approvals.decide(params.id ?? "", { ...body, who: name, channel, ...(peer ? { peer } : {}) }),
   }),
   operation({
     method: "GET",

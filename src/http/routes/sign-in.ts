@@ -1,9 +1,11 @@
+import type { IncomingMessage } from "node:http";
 import { generateCookie } from "hono/cookie";
 import * as z from "zod";
 import type { SignIn } from "../../storage/sign-ins.ts";
 import { TOKEN_ROLES, type TokenRole } from "../../storage/tokens.ts";
 import { type HttpError, tooManyAttempts, wrongSecret } from "../errors.ts";
 import { type Caller, COOKIE } from "../guard/authenticate.ts";
+import { assertFromPerson, isPerson } from "../guard/peer.ts";
 import { type Operation, operation, READERS_AND_AGENT } from "../operation.ts";
 import type { Service } from "../service.ts";
 
@@ -17,11 +19,12 @@ interface Made {
 }
 
 /** Creates a sign-in from a token or from the secret of a link, which works once. Returns null if neither is valid. */
-function createSignIn(service: Service, secret: string): Made | null {
+function createSignIn(service: Service, secret: string, request: IncomingMessage): Made | null {
   const { signIns, gateway } = service;
   const found = byLink(service, secret) ?? byToken(service, secret);
   if (!found) return null;
   const { by, lastsMs, ...who } = found;
+  const peer = isPerson(who.role) ? assertFromPerson(service, request, { ...who, channel: "console" }) : null;
   const made = signIns.create({ ...who, expiresMs: lastsMs });
   gateway.audit.append({
     kind: "sign-in",
@@ -31,7 +34,7 @@ function createSignIn(service: Service, secret: string): Made | null {
     channel: "console",
     outcome: "begun",
     summary: `${who.name} signed in with a ${by}`,
-    detail: { role: who.role, expiresAt: made.signIn.expiresAt },
+    detail: { role: who.role, expiresAt: made.signIn.expiresAt, ...(peer ? { peer } : {}) },
   });
   return { ...made, lastsMs };
 }
@@ -102,7 +105,7 @@ export const signInOperations: readonly Operation[] = [
       const address = request.socket.remoteAddress ?? "";
       // A valid secret is accepted even from a rate-limited address: commands on this machine share the operator's
       // address and must not lock the operator out.
-      const made = createSignIn(service, body.secret);
+      const made = createSignIn(service, body.secret, request);
       if (!made) throw refusal(service, address);
       const { signIn, cookie, key, lastsMs } = made;
       const agent = signIn.role === "agent" ? signIn.agent : null;

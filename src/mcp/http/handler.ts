@@ -6,6 +6,7 @@ import {
   validateHostHeader,
   validateOriginHeader,
 } from "@modelcontextprotocol/server";
+import { peerOf } from "../../approval/peer-process.ts";
 import type { Token, Tokens } from "../../storage/tokens.ts";
 import type { AgentOptions } from "../agent-context.ts";
 import { MAX_MESSAGE_BYTES } from "../errors.ts";
@@ -41,6 +42,14 @@ function authenticate(request: IncomingMessage, response: ServerResponse, option
   const error = secret === undefined ? "" : ', error="invalid_token"';
   sendError(response, 401, message, { headers: { "www-authenticate": `Bearer realm="sallyport"${error}` } });
   return null;
+}
+
+/** Reports whether a message contains the answer to a form, with which the host's user decides. */
+function answersForm(body: unknown): boolean {
+  return [body].flat().some((each) => {
+    const { method, params } = (each ?? {}) as { method?: unknown; params?: { inputResponses?: unknown } };
+    return typeof each === "object" && (method === undefined || params?.inputResponses !== undefined);
+  });
 }
 
 export const PATH = "/mcp";
@@ -124,6 +133,7 @@ export class HttpHandler {
 
   async #dispatch(request: IncomingMessage, response: ServerResponse, token: Token, body: { value: unknown }) {
     const endpoint = this.#endpoint(token);
+    if (answersForm(body.value) && !(await this.#isFromHost(request, response, token, endpoint))) return;
     const hostUser = this.#options.hostMayApprove ? `host:${token.name}` : null;
     if (await isLegacyRequest(await toWebRequest(request, body.value ?? null), body.value)) {
       return this.#sessions.serve(request, response, body.value, { token, endpoint, hostUser });
@@ -134,6 +144,26 @@ export class HttpHandler {
       response,
       body.value,
     );
+  }
+
+  /**
+   * Reports whether a decision comes from a process outside of all sessions. Otherwise responds with an error: a command
+   * that has its agent's token must not approve itself (invariant 7).
+   */
+  async #isFromHost(
+    { socket }: IncomingMessage,
+    response: ServerResponse,
+    { name, agent }: Token,
+    { agentContext }: AgentEndpoint,
+  ): Promise<boolean> {
+    const peer = peerOf(socket);
+    if (peer.kind === "person" || peer.kind === "remote") return true;
+    const gateway = await agentContext.gateway();
+    const summary = "a command of a session answered an approval form over MCP";
+    const entry = { kind: "approval", agent, session: null, actor: name, channel: "mcp-host", outcome: "refused" };
+    gateway.audit.append({ ...entry, summary, detail: { peer } });
+    sendError(response, 403, "Only a person can decide. A command of a session cannot answer an approval form.");
+    return false;
   }
 
   async #body(request: IncomingMessage, response: ServerResponse): Promise<{ value: unknown; bytes: number } | null> {

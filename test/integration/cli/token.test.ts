@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { after, test } from "node:test";
 import type { Token } from "../../../src/storage/tokens.ts";
 import { Sandbox } from "../../fixtures/sallyport.ts";
@@ -17,6 +19,20 @@ test("token create prints only the secret, and list never shows it", async () =>
   const { stdout: list } = await box.run(["token"]);
   assert.ok(!list.includes(stdout.trim().slice("sallyport_".length)));
   assert.match(list, /^[0-9a-f-]{36}\tlaptop\tagent\tbuilder\tactive\tnever\t20\S+\t\S+\n$/);
+});
+
+test("token create writes the secret to new private files instead of printing it", async () => {
+  const folder = join(box.folder, "tokens");
+  const files = { "--token-file": join(folder, "plain"), "--header-file": join(folder, "header") };
+  const { stdout, code } = await box.run(["token", "create", "filed", ...Object.entries(files).flat()]);
+  assert.deepEqual([code, stdout], [0, ""]);
+  const secret = readFileSync(files["--token-file"], "utf8");
+  assert.match(secret, /^sallyport_[\w-]{43}\n$/);
+  assert.equal(readFileSync(files["--header-file"], "utf8"), `Authorization: Bearer ${secret}`);
+  for (const file of Object.values(files)) assert.equal(statSync(file).mode & 0o777, 0o600);
+  const again = await box.run(["token", "create", "other", "--token-file", files["--token-file"]]);
+  assert.match(again.stderr, /already exists/);
+  assert.ok(!(await listed()).some(({ name }) => name === "other"), "no token is created without its file");
 });
 
 test("token revoke revokes a token, and --all still lists it", async () => {

@@ -1,3 +1,5 @@
+import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import type { Token, TokenRole, Tokens } from "../../../storage/tokens.ts";
 import type { Column } from "../../../text/table.ts";
@@ -16,7 +18,8 @@ export const token: Command = {
     "sallyport token [list]\n       sallyport token create NAME [OPTIONS]\n       sallyport token revoke NAME...\n       sallyport token link [URL]",
   description: `
     Tokens authenticate agents, programs and people to \`sallyport serve\` and \`sallyport mcp --http\`. A new token is
-    printed once; only its hash is stored.`,
+    printed once; only its hash is stored. Write it to a file rather than passing it in the arguments of a program, where
+    other processes can read it.`,
   actions: {
     list: "List tokens (default)",
     create: "Create a token and print it",
@@ -26,16 +29,23 @@ export const token: Command = {
   options: {
     role: { type: "string" },
     expires: { type: "string" },
+    "token-file": { type: "string" },
+    "header-file": { type: "string" },
     all: { type: "boolean", short: "a" },
   },
   help: {
     role: "ROLE: Role of the token: agent, viewer, approver or operator (default: agent)",
     expires: "DUR: Lifetime of the token (default: until it is revoked)",
+    "token-file": "FILE: Write the token to a new file that only you can read, instead of printing it",
+    "header-file": "FILE: Write the HTTP header with the token to such a file, for `curl -H @FILE`",
     all: "Also show revoked tokens",
     agent: 'NAME: Agent that the token acts as, for role agent (default: "default")',
     json: "Print JSON",
   },
-  groups: { "Options for list": ["all"], "Options for create": ["role", "agent", "expires"] },
+  groups: {
+    "Options for list": ["all"],
+    "Options for create": ["role", "agent", "expires", "token-file", "header-file"],
+  },
   sections: {
     Output: `When stdout is not a terminal, list prints one line of tab-separated columns per token, without a header: ID, NAME,
       ROLE, AGENT, STATUS, LAST USED, EXPIRES, BY.`,
@@ -43,6 +53,10 @@ export const token: Command = {
   examples: [
     ["Create a token for an agent", "sallyport token create laptop --agent builder --expires 30d"],
     ["Create a token for an approver", "sallyport token create ann --role approver"],
+    [
+      "Create a token for a program, without printing it",
+      "sallyport token create ops --role operator --header-file ~/.config/sallyport/tokens/ops",
+    ],
     ["List tokens", "sallyport token"],
     ["Revoke a token", "sallyport token revoke laptop"],
     ["Print a sign-in link", "sallyport token link http://127.0.0.1:4180"],
@@ -73,14 +87,43 @@ async function create(invocation: Invocation, [name, unexpected]: string[]): Pro
   if (role !== "agent" && named !== undefined)
     throw new UsageError(`\`--agent\` cannot be used with \`--role ${role}\``);
   const agent = role === "agent" ? (named ?? "default") : "";
+  const files = secretFiles(values);
   return withTokens(invocation, async (tokens, note) => {
+    const opened = files.map(({ path, ...file }) => ({ ...file, descriptor: createPrivate(path) }));
     const made = tokens.create({ name, role, agent, createdBy: localUser().who, expiresMs });
     note(made.token, "created");
-    if (values.json) printJson({ ...made.token, token: made.secret }, io);
-    else io.out(`${made.secret}\n`);
-    if (io.isTTY.stderr) io.err("Store this token securely. It is not shown again.\n");
+    for (const { descriptor, before } of opened) {
+      writeSync(descriptor, `${before}${made.secret}\n`);
+      closeSync(descriptor);
+    }
+    if (values.json) printJson({ ...made.token, ...(opened.length > 0 ? {} : { token: made.secret }) }, io);
+    else if (opened.length === 0) io.out(`${made.secret}\n`);
+    if (opened.length === 0 && io.isTTY.stderr) io.err("Store this token securely. It is not shown again.\n");
     return 0;
   });
+}
+
+/** Returns the files to write, with the text before the token. */
+function secretFiles(values: Invocation["values"]): { path: string; before: string }[] {
+  const token = textOption(values, "token-file");
+  const header = textOption(values, "header-file");
+  return [
+    ...(token === undefined ? [] : [{ path: token, before: "" }]),
+    ...(header === undefined ? [] : [{ path: header, before: "Authorization: Bearer " }]),
+  ];
+}
+
+/** Creates a file that only its owner can read. An existing file is not overwritten: others may have it open. */
+function createPrivate(path: string): number {
+  try {
+    mkdirSync(dirname(resolve(path)), { recursive: true, mode: 0o700 });
+    return openSync(path, "wx", 0o600);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new UsageError(
+      code === "EEXIST" ? `the file \`${path}\` already exists; remove it or choose another name` : message,
+    );
+  }
 }
 
 async function revoke(invocation: Invocation, names: string[]): Promise<number> {
