@@ -10,7 +10,7 @@ import type { Decision, Modes, Policy, Reason, Verdict } from "../core/policy.ts
 import type { Settings } from "../core/settings.ts";
 import { allowedBy, isImplicitlyAllowed } from "./allowlist.ts";
 import { type EffectiveModes, effectiveModes } from "./modes.ts";
-import type { RuleContext } from "./rule.ts";
+import { onlyPrintsHelp, type RuleContext } from "./rule.ts";
 import { RULES } from "./rules/index.ts";
 import { isSafeBin } from "./safe-bins.ts";
 import { ruleMatches } from "./user-rules.ts";
@@ -61,8 +61,9 @@ function rank(decision: Decision): number {
 const RULES_WITHOUT_TARGETS = RULES.filter(({ onlyTargets }) => !onlyTargets);
 
 function builtInRules(fact: CommandFact, policy: Policy, scene: RuleContext, findings: Finding[]): void {
+  const harmless = onlyPrintsHelp(fact);
   for (const rule of fact.targets.length === 0 ? RULES_WITHOUT_TARGETS : RULES) {
-    const span = rule.find(fact, scene);
+    const span = harmless && rule.byName ? null : rule.find(fact, scene);
     if (!span) continue;
     const lifted = rule.tier === "deny" && policy.permits?.includes(rule.id);
     const { id, message, suggestion } = rule;

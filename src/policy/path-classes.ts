@@ -104,6 +104,11 @@ function isScratch(path: string): boolean {
   return SCRATCH.some((folder) => path.startsWith(`${folder}/`));
 }
 
+/** Reports whether agents can use the path freely: it is in the workspace or in a temporary folder. */
+export function isFree(path: string, scene: RuleContext): boolean {
+  return isInside(path, scene.workspace) || isScratch(path);
+}
+
 /** Reports whether the path belongs to the system or another user, holds credentials, or runs at startup. */
 export function isProtected(path: string, scene: RuleContext): boolean {
   if (path === "/") return true;

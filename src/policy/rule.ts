@@ -16,6 +16,11 @@ export interface Rule {
   suggestion: string;
   /** The rule only checks `targets`, so commands without targets need not be checked. */
   onlyTargets?: true;
+  /**
+   * The rule judges programs by their names and arguments, so it does not apply to a program that only prints its help
+   * or version.
+   */
+  byName?: true;
   /** Returns the offending part of the command, or null when the rule does not match. */
   find(fact: CommandFact, scene: RuleContext): Span | null;
   catches: readonly string[];
@@ -77,4 +82,16 @@ export function nameSpan(fact: CommandFact): Span {
 /** Splits a space-separated list of names into a set. */
 export function nameSet(list: string): Set<string> {
   return new Set(list.split(/\s+/).filter(Boolean));
+}
+
+const PRINTS_HELP = /^(?:--help|--version|--usage|-V|-\?|--list-shells)$/;
+/** For these programs, `-h` means halt, a disk mode, a host or a phone number. For all others, it means help. */
+const USES_H = nameSet("shutdown halt reboot poweroff login chfn telinit rlogin");
+
+/** Reports whether the command only prints its help or its version. */
+export function onlyPrintsHelp(fact: CommandFact): boolean {
+  const given = argumentValues(fact);
+  if (given.length === 0 || given.length > 2) return false;
+  const shortHelp = !isNamed(fact, USES_H);
+  return given.every((word) => PRINTS_HELP.test(word) || (shortHelp && word === "-h"));
 }

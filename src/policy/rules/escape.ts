@@ -1,6 +1,15 @@
 import type { CommandFact } from "../../core/facts.ts";
 import { isPseudoNetwork } from "../path-classes.ts";
-import { argumentValues, nameSet, nameSpan, names, operands, type Rule, type RuleContext } from "../rule.ts";
+import {
+  argumentValues,
+  nameSet,
+  nameSpan,
+  names,
+  onlyPrintsHelp,
+  operands,
+  type Rule,
+  type RuleContext,
+} from "../rule.ts";
 
 /** Reports whether a pipeline connects a shell to the network, such as `nc host 1 | sh`. */
 function feedsShell(fact: CommandFact, scene: RuleContext): boolean {
@@ -15,6 +24,12 @@ function feedsShell(fact: CommandFact, scene: RuleContext): boolean {
       !argumentValues(other).includes("-c"),
   );
 }
+
+/** Programs that let another machine reach this one. */
+const TUNNELS = /^(?:in\.telnetd|telnetd|rshd|rlogind|sshd|dropbear|tmate|ngrok|bore|chisel|frpc|gs-netcat)$/;
+/** Arguments with which they only print or check something. */
+const SHOWS_TUNNEL =
+  /^(?:-v|version|help|completion|verify|config check|diagnose)\b|^-[tT](?: |$)|^\w+ (?:-h|--help)$|^credits$/;
 
 export const networkShell: Rule = {
   id: "network-shell",
@@ -41,8 +56,7 @@ export const networkShell: Rule = {
       )
         return nameSpan(fact);
       if (name === "socat" && /\b(?:EXEC|SYSTEM|SHELL)[:,]/i.test(text)) return nameSpan(fact);
-      if (/^(?:in\.telnetd|telnetd|rshd|rlogind|sshd|dropbear|tmate|ngrok|bore|chisel|frpc|gs-netcat)$/.test(name))
-        return nameSpan(fact);
+      if (TUNNELS.test(name) && !SHOWS_TUNNEL.test(text) && !onlyPrintsHelp(fact)) return nameSpan(fact);
     }
     return word &&
       fact.executable.name !== "echo" &&
@@ -66,6 +80,14 @@ export const networkShell: Rule = {
 };
 
 const SOCKETS = /docker\.sock|containerd\.sock|podman\.sock|crio\.sock/;
+
+/** Low-level container tools, with the commands that start something as root. */
+const STARTS_CONTAINER: Record<string, RegExp> = {
+  ctr: /^(?:run|shim)\b|^(?:c|containers?) create\b|^(?:t|tasks?) (?:exec|start|attach)\b/,
+  crictl: /^(?:run|runp|exec|create|start)\b/,
+  runc: /^(?:run|exec|create|start|restore)\b/,
+  crun: /^(?:run|exec|create|start|restore)\b/,
+};
 
 function leavesContainer(fact: CommandFact): boolean {
   const given = argumentValues(fact);
@@ -97,8 +119,8 @@ function leavesContainer(fact: CommandFact): boolean {
       }
     }
     if (name === "curl" && given.includes("--unix-socket") && SOCKETS.test(given.join(" "))) return true;
-    if (name === "ctr" || name === "crictl" || name === "runc" || name === "crun")
-      return /^(?:run|exec|c|t|containers?|tasks?|create)$/.test(operands(fact)[0] ?? "");
+    const starts = STARTS_CONTAINER[name];
+    if (starts) return starts.test(operands(fact).join(" "));
   }
   return false;
 }
@@ -115,6 +137,7 @@ function hostFolder(text: string): boolean {
 export const containerEscape: Rule = {
   id: "container-escape",
   tier: "deny",
+  byName: true,
   message: "Starts a container that has access to the whole host.",
   suggestion: "Mount only the workspace, and do not use `--privileged`, additional capabilities or host namespaces.",
   find: (fact) => (leavesContainer(fact) ? nameSpan(fact) : null),

@@ -11,7 +11,7 @@ function changesHost(fact: CommandFact): boolean {
     if (KERNEL.has(name))
       return (
         !given.some((word) => /^(?:-n|--dry-run|--show.*|-c|--help|--version|-V|-D)$/.test(word)) &&
-        !(name === "bpftool" && /\b(?:show|list)\b/.test(text)) &&
+        !(name === "bpftool" && /\b(?:show|list|dump|probe|version|help)\b/.test(text)) &&
         !(name === "dkms" && sub === "status")
       );
     if (
@@ -36,12 +36,17 @@ function changesHost(fact: CommandFact): boolean {
     if (name === "localectl" && sub.startsWith("set-")) return true;
     if (
       name === "date" &&
-      given.some((word) => /^(?:-[a-zA-Z]*s|--set)/.test(word) || /^\d{8,12}(?:\.\d\d)?$/.test(word))
+      given.some(
+        (word, index) =>
+          /^(?:-[a-zA-Z]*s|--set)/.test(word) ||
+          (/^\d{8,12}(?:\.\d\d)?$/.test(word) && !/^-[a-zA-Z]*[rdfv]$/.test(given[index - 1] ?? "")),
+      )
     )
       return true;
     if (name === "hwclock" && given.some((word) => /^(?:-[swa]|--(?:systohc|hctosys|set|adjust))/.test(word)))
       return true;
-    if (name === "ntpdate" || name === "rdate" || name === "chronyd" || name === "ntpd") return true;
+    if (name === "ntpdate" || name === "rdate" || name === "chronyd" || name === "ntpd")
+      return !given.some((word) => /^-[a-zA-Z]*[qdpQ]$/.test(word) && !/^(?:ntpd|chronyd)-q$/.test(name + word));
     if (name === "dmesg" && given.some((word) => /^-[a-zA-Z]*[CcDEn]|^--(?:clear|read-clear|console)/.test(word)))
       return true;
     if (
@@ -54,12 +59,17 @@ function changesHost(fact: CommandFact): boolean {
     if (/^(?:ifdown|ifup|dhclient|route|arp|tc|ethtool|brctl|nmtui|rfkill|wg-quick)$/.test(name)) {
       if (name === "route" || name === "arp") return /\b(?:add|del|delete|flush|change)\b|-[ds]\b/.test(text);
       if (name === "tc") return /\b(?:add|del|delete|change|replace)\b/.test(text);
-      if (name === "ethtool") return given.some((word) => /^-[A-Zsprt]/.test(word) && word !== "-S");
+      if (name === "ethtool") return given.some((word) => /^-[A-Zsprt]/.test(word) && !/^-[STPV]$/.test(word));
       if (name === "rfkill") return /block/.test(sub);
-      if (name === "brctl") return sub !== "show";
+      if (name === "brctl") return !sub.startsWith("show");
+      if (name === "wg-quick") return sub !== "strip";
       return true;
     }
-    if (name === "nmcli" && /\b(?:off|on|down|up|delete|modify|add|disconnect|connect|reload)\b/.test(text))
+    if (
+      name === "nmcli" &&
+      given.some((word) => /^(?:off|on|down|up|delete|modify|add|disconnect|connect|reload|edit|import)$/.test(word)) &&
+      !given.some((word) => /^(?:show|status|list|monitor|s)$/.test(word))
+    )
       return true;
     if (name === "networksetup" && given.some((word) => word.startsWith("-set"))) return true;
     if (
@@ -71,21 +81,28 @@ function changesHost(fact: CommandFact): boolean {
     if (name === "update-alternatives" && given.some((word) => /^--(?:set|install|remove|config|auto)/.test(word)))
       return true;
     if (name === "journalctl" && /--(?:vacuum|rotate|flush|relinquish)/.test(text)) return true;
-    if (name === "wall" || name === "ldconfig") return !/-p\b|--print-cache|--version/.test(text);
+    if (name === "ldconfig")
+      return (
+        !/-p\b|--print-cache/.test(text) && !(/-\w*N/.test(text) && /-\w*X/.test(text)) && !/^-n (?!\/)/.test(text)
+      );
+    if (name === "wall") return true;
+    if (name === "setpci") return text.includes("=");
+    if (name === "systemd-tmpfiles") return /--(?:purge|remove)/.test(text) && !text.includes("--dry-run");
     if (
       name === "crash" ||
       name === "devmem" ||
       name === "devmem2" ||
-      name === "setpci" ||
       name === "wrmsr" ||
       name === "outb" ||
       name === "i2cset"
     )
       return true;
+    if (name === "quotaon" && /^(?:-\w*p|--print-state)/.test(text)) continue;
     if (name === "quotaoff" || name === "quotaon" || name === "edquota" || name === "setquota") return true;
     if (name === "ulimit" || name === "prlimit") continue;
-    if (name === "cgset" || name === "cgdelete" || name === "chcpu" || name === "cpupower" || name === "tuned-adm")
-      return !/info|list|-g\b|active/.test(sub);
+    if (name === "cpupower") return !/\b(?:\w+-info|info|monitor|help)\b/.test(text);
+    if (name === "tuned-adm") return !/^(?:list|active|recommend|verify|profile_info|profile_mode|)$/.test(sub);
+    if (name === "cgset" || name === "cgdelete" || name === "chcpu") return !/info|list|-g\b|active/.test(sub);
   }
   return false;
 }
@@ -93,6 +110,7 @@ function changesHost(fact: CommandFact): boolean {
 export const host: Rule = {
   id: "host-state",
   tier: "deny",
+  byName: true,
   message: "Changes the kernel, clock, host name or network configuration of the machine.",
   suggestion: "Read the current setting, and ask the user to change it.",
   find: (fact) => (changesHost(fact) ? nameSpan(fact) : null),
@@ -143,27 +161,42 @@ function changesServices(fact: CommandFact): boolean {
   if (/^\/etc\/(?:init\.d|rc\.d)\//.test(fact.executable.written ?? "")) return sub !== "status";
   for (const name of names(fact)) {
     if (name === "systemctl" && given.includes("--user")) return sub !== "" && !READS.has(sub) && !USER_UNITS.has(sub);
+    if (name === "systemctl" && showsUnits(given, operands(fact))) return false;
     if (name === "systemctl") return sub !== "" && !READS.has(sub);
     if (name === "loginctl") return sub !== "" && !/^(?:list-|show-|session-status|user-status|seat-status)/.test(sub);
     if (name === "service")
       return !(given.includes("--status-all") || verb === "status" || verb === "" || sub === "--status-all");
-    if (name === "rc-service") return verb !== "status" && verb !== "";
-    if (name === "launchctl") return !/^(?:list|print|blame|help|version|managername|)$/.test(sub);
+    if (name === "rc-service")
+      return (
+        verb !== "status" &&
+        verb !== "" &&
+        !given.some((word) => /^(?:-[Zelr]|--dry-run|--exists|--list|--resolve)$/.test(word))
+      );
+    if (name === "launchctl")
+      return !/^(?:list|print.*|blame|help|version|manager.*|dumpstate|hostinfo|procinfo|error|variant|)$/.test(sub);
     if (name === "initctl") return !/^(?:list|status|version|help|)$/.test(sub);
-    if (name === "sv" || name === "supervisorctl" || name === "s6-svc" || name === "svc")
-      return sub !== "status" && sub !== "";
+    if (name === "supervisorctl") return !/^(?:status|tail|maintail|avail|pid|version|help|)$/.test(sub);
+    if (name === "sv" || name === "s6-svc" || name === "svc") return !/^(?:status|s|check|)$/.test(sub);
     if (name === "crontab") return !given.includes("-l") && !given.includes("-V");
     if (name === "at" || name === "batch") return !given.some((word) => /^-[lVc]/.test(word));
-    if (name === "atrm" || name === "anacron" || name === "fcrontab" || name === "incrontab")
-      return !given.includes("-l");
-    if (name === "invoke-rc.d") return true;
+    if (name === "anacron") return !given.includes("-T");
+    if (name === "atrm" || name === "fcrontab" || name === "incrontab") return !given.includes("-l");
+    if (name === "invoke-rc.d") return !given.includes("--query");
   }
   return false;
+}
+
+/** Reports whether `systemctl` only shows a setting: some commands change it if they get a further argument. */
+function showsUnits(given: readonly string[], [sub = "", ...rest]: readonly string[]): boolean {
+  if (/^service-log-(?:level|target)$/.test(sub)) return rest.length <= 1;
+  if (sub === "service-watchdogs") return rest.length === 0;
+  return given.includes("--dry-run") || (sub === "kill" && rest[0] === "help");
 }
 
 export const services: Rule = {
   id: "services",
   tier: "deny",
+  byName: true,
   message: "Starts, stops or schedules processes outside this session, where they are not supervised or recorded.",
   suggestion: "Start a long-running process as a background session, and ask the user to manage system services.",
   find: (fact) => (changesServices(fact) ? nameSpan(fact) : null),

@@ -1,7 +1,29 @@
 import type { CommandFact } from "../../core/facts.ts";
-import { argumentValues, isCommand, isNamed, nameSet, nameSpan, names, operands, type Rule } from "../rule.ts";
+import {
+  argumentValues,
+  isCommand,
+  isNamed,
+  nameSet,
+  nameSpan,
+  names,
+  onlyPrintsHelp,
+  operands,
+  type Rule,
+} from "../rule.ts";
 
-const ASKS = /^(?:--help|-h|--version|-V|--list|-l|--print)$/;
+/** The arguments with which these programs only show or check something. */
+const SHOWS: Record<string, RegExp> = {
+  sudo: /^(?:--version|-V|--help|-h)$/,
+  sudoedit: /^(?:--version|-V|--help|-h)$/,
+  visudo: /^(?:-c|--check)(?: |$)/,
+  doas: /^-C /,
+  schroot: /^(?:-l|--list|-i|--info|--location|--config)(?: |$)/,
+  "start-stop-daemon": /(?:^| )(?:-T|--status|-t|--test)(?: |$)/,
+  "systemd-nspawn": /^--version/,
+  // ast-grep is also named `sg`.
+  sg: /^(?:run|scan|test|new|lsp|completions|help)\b|(?:^| )(?:-p|--pattern)[ =]/,
+};
+const ASKS = /^(?:--list|-l|--print)$/;
 const BECOMES = nameSet(
   "sudo sudoedit su doas pkexec runuser setpriv gosu su-exec chroot nsenter unshare newgrp sg login capsh machinectl systemd-run pivot_root switch_root visudo vipw vigr dzdo please sux kdesu gksu gksudo ksu calife super suexec setuidgid chpst s6-setuidgid s6-applyuidgid start-stop-daemon systemd-nspawn run0 runas chroot_safe schroot arch-chroot proot bwrap-suid sudo-rs doas-rs",
 );
@@ -18,6 +40,7 @@ export const privilege: Rule = {
   find: (fact) => {
     if (!isNamed(fact, BECOMES)) return null;
     const given = argumentValues(fact);
+    if (names(fact).some((name) => SHOWS[name]?.test(given.join(" ")))) return null;
     if (
       isCommand(fact, "machinectl") &&
       !/^(?:shell|login|start|enable|kill|poweroff|reboot|terminate|remove|import.*|pull.*|bind|copy.*|clone|rename|edit|clean|stop|disable|set-limit)$/.test(
@@ -25,11 +48,8 @@ export const privilege: Rule = {
       )
     )
       return null;
-    return given.length > 0 && given.every((word) => ASKS.test(word)) && !isCommand(fact, "sudo")
-      ? null
-      : given.join(" ") === "--version"
-        ? null
-        : nameSpan(fact);
+    const lists = given.length > 0 && given.every((word) => ASKS.test(word)) && !isCommand(fact, "sudo");
+    return lists || onlyPrintsHelp(fact) ? null : nameSpan(fact);
   },
   catches: [
     "sudo id",
@@ -60,6 +80,7 @@ export const privilege: Rule = {
 export const mounting: Rule = {
   id: "mount",
   tier: "deny",
+  byName: true,
   message: "Mounts or unmounts a file system.",
   suggestion: "List mounts with `mount` or `findmnt`, and copy the files you need into the workspace.",
   find: (fact) => {
@@ -87,21 +108,34 @@ const ACCOUNTS = nameSet(
   "passwd chpasswd useradd userdel usermod groupadd groupdel groupmod adduser deluser addgroup delgroup gpasswd chsh chfn chage newusers pwconv pwunconv grpconv grpunconv pwck grpck vipw faillock pam-auth-update authconfig authselect dscl sysadminctl realm setcap newuidmap newgidmap htpasswd-system loginctl-enable",
 );
 
+/** The arguments with which these programs only show or check something. */
+const SHOWS_ACCOUNTS: Record<string, RegExp> = {
+  passwd: /^(?!.*(?:-d|--delete))(?:.* )?(?:-S|--status)(?: |$)/,
+  chage: /^(?!.*-[dEImMW]\b)(?:.* )?(?:-l|--list)(?: |$)/,
+  chsh: /^(?:-l|--list-shells)$/,
+  faillock: /^(?!.*--reset)/,
+  authconfig: /^--(?:test|probe)/,
+  authselect: /^(?:list|show|current|check|test|requirements)/,
+  setcap: /^(?:-q )?-v /,
+  pwck: /^(?:-[a-zA-Z]*r|--read-only)/,
+  grpck: /^(?:-[a-zA-Z]*r|--read-only)/,
+  realm: /^(?:list|discover)/,
+  dscl: /(?:^| )-?(?:read|readall|list|ls|search|diff|cat)(?: |$)/,
+  useradd: /^-D$|^--defaults$/,
+};
+
 export const accounts: Rule = {
   id: "accounts",
   tier: "deny",
+  byName: true,
   message: "Changes user accounts, passwords or groups, or adds setuid, setgid or capabilities to a file.",
   suggestion: "Inspect accounts with `id`, `getent` or `getcap`, and ask the user to make the change.",
   find: (fact) => {
     const given = argumentValues(fact);
     if (setsUid(fact)) return nameSpan(fact);
     if (!isNamed(fact, ACCOUNTS)) return null;
-    if (
-      (isCommand(fact, "passwd") || isCommand(fact, "chage")) &&
-      given.some((word) => /^(?:-S|--status|-l|--list|-a)$/.test(word)) &&
-      !given.includes("-d")
-    )
-      return names(fact)[0] === "passwd" && given.includes("-l") ? nameSpan(fact) : null;
+    const text = given.join(" ");
+    if (names(fact).some((name) => SHOWS_ACCOUNTS[name]?.test(text))) return null;
     return given.some((word) => /^(?:--help|--version)$/.test(word)) ? null : nameSpan(fact);
   },
   catches: [

@@ -18,6 +18,18 @@ export const overwrites: Effect = (call, options) => {
 };
 
 /**
+ * Models tools for disks and disk images. Whether they write depends on the arguments, which a rule judges; here only
+ * links are followed, so that a link to a disk does not look like an image.
+ */
+export const usesImages: Effect = (call, options) => {
+  for (const field of options.operands) {
+    const before = call.fact.targets.length;
+    recordTarget(call, "write", field, false);
+    if (call.fact.targets.length === before + 1) call.fact.targets.pop();
+  }
+};
+
+/**
  * Models `chmod`, `chown` and similar commands: the first operand is a mode or owner, and the others are files. A mode
  * such as `-x` is parsed as an option, and then all operands are files.
  */
@@ -161,6 +173,17 @@ function downloadsTo(call: Call, options: Options, url: Field): void {
   const path = folder ? `${folder.value}/${name}` : name;
   recordTarget(call, "write", literal(path, url.source, url.span), false);
 }
+
+/** Models `mknod d b 8 0`: writing to the new file writes to the device. */
+export const makesDevice: Effect = (call, options) => {
+  const [file, type, major, minor] = options.operands;
+  if (!file) return;
+  recordTarget(call, "write", file, false);
+  const path = file.shape === null ? null : normalize(file.shape, call.cwd);
+  const folder = type?.value === "b" ? "block" : "char";
+  if (path && /^[bcu]$/.test(type?.value ?? ""))
+    call.walk.state.made.set(path, { original: `/dev/${folder}/${major?.shape}:${minor?.shape}`, linked: true });
+};
 
 /** Models commands whose operands are all files whose permissions change. */
 export const changesAll: Effect = (call, options) => {

@@ -11,10 +11,12 @@ import {
   downloads,
   type Effect,
   links,
+  makesDevice,
   moves,
   overwrites,
   patches,
   unpacksTo,
+  usesImages,
   writesNth,
   writesOption,
 } from "./effects.ts";
@@ -80,10 +82,7 @@ export const FILE_COMMANDS: Record<string, FileCommand> = {
   },
   mkdir: { short: "m:pvZ", long: "mode= parents verbose context", effect: overwrites },
   mkfifo: { short: "m:Z", effect: overwrites },
-  mknod: {
-    short: "m:Z",
-    effect: writesNth(0),
-  },
+  mknod: { short: "m:Z", effect: makesDevice },
   cp: { short: "abdfiHlLnPprRsS:t:TuvxZ", long: COPY, effect: copies },
   gcp: { short: "abdfiHlLnPprRsS:t:TuvxZ", long: COPY, effect: copies },
   mv: { short: "bfinS:t:TuvZ", long: COPY, effect: moves },
@@ -142,6 +141,23 @@ export const FILE_COMMANDS: Record<string, FileCommand> = {
     long: "input= output= directory= strip= dry-run reject-file= force forward reverse",
     effect: patches,
   },
+  mkfs: { effect: usesImages },
+  mke2fs: { effect: usesImages },
+  mkdosfs: { effect: usesImages },
+  mkswap: { effect: usesImages },
+  wipefs: { effect: usesImages },
+  fdisk: { effect: usesImages },
+  sfdisk: { effect: usesImages },
+  sgdisk: { effect: usesImages },
+  gdisk: { effect: usesImages },
+  parted: { effect: usesImages },
+  fsck: { effect: usesImages },
+  e2fsck: { effect: usesImages },
+  resize2fs: { effect: usesImages },
+  tune2fs: { effect: usesImages },
+  debugfs: { effect: usesImages },
+  badblocks: { effect: usesImages },
+  growpart: { effect: usesImages },
   ex: { short: "c:sS:", effect: overwrites },
   ed: { short: "p:s", effect: overwrites },
   unzip: {
@@ -196,6 +212,6 @@ export const FILE_COMMANDS: Record<string, FileCommand> = {
 };
 
 export function files(call: Call): void {
-  const spec = FILE_COMMANDS[call.name];
+  const spec = FILE_COMMANDS[call.name] ?? FILE_COMMANDS[call.name.replace(/^(mkfs|fsck)[._].*$/, "$1")];
   if (spec) spec.effect(call, readOptions(call.argv, spec));
 }

@@ -117,6 +117,7 @@ export function handlerOf(name: string): Handler | undefined {
 
 function folded(name: string): string {
   if (/^ld-linux|^ld-musl/.test(name)) return "ld-linux";
+  if (/^(?:mkfs|fsck)[._]/.test(name)) return name.slice(0, 4);
   return versionless(name.replace(/\.exe$/, ""));
 }
 
