@@ -2,8 +2,6 @@ import { readFileSync } from "node:fs";
 import { release, type } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../config/load.ts";
-import type { SandboxCapabilities } from "../core/launch.ts";
-import { sandboxCapabilities } from "../executor/native/probe.ts";
 import { commandUser } from "../sandbox/user.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 import { isWritable } from "./state-folder.ts";
@@ -35,51 +33,6 @@ function isBelow(major: number, minor: number, wantedMajor: number, wantedMinor:
 /** Reports the version of Node.js for bug reports. It is always `ok`: Sallyport does not start with older versions. */
 export function checkNode(): Finding {
   return ok("node", `${process.version}, ${process.execPath}`);
-}
-
-const SANDBOX = "sandbox";
-/** The first Landlock ABI that also restricts signals and abstract sockets. */
-const FULL_ABI = 6;
-
-const GET_LANDLOCK =
-  "Use a kernel with CONFIG_SECURITY_LANDLOCK and with `landlock` in its `lsm=` parameter. In a container, use a seccomp profile that allows the Landlock system calls.";
-const GET_NAMESPACES =
-  "Enable unprivileged user namespaces: `sysctl kernel.unprivileged_userns_clone=1` (Debian) or `sysctl kernel.apparmor_restrict_unprivileged_userns=0` (Ubuntu). In a container, use a seccomp profile that allows `unshare` and `mount`.";
-
-/** Reports which sandbox features this machine supports, and how to get more. */
-export function checkSandbox(): Finding {
-  return sandboxFinding(sandboxCapabilities());
-}
-
-export function sandboxFinding(tier: SandboxCapabilities): Finding {
-  const { landlock, mounts, isolation, networkNamespace, seccomp } = tier;
-  if (landlock === 0 && mounts === "none") {
-    return warn(SANDBOX, "not available: commands that cannot be analyzed require approval", GET_LANDLOCK);
-  }
-  const has = [
-    ...(landlock > 0 ? [`Landlock ABI ${landlock}`] : []),
-    ...(mounts === "none" ? [] : [mounts === "root" ? "mounts as root" : "mounts through user namespaces"]),
-    ...(seccomp ? ["seccomp"] : []),
-    ...(isolation ? ["isolation"] : []),
-    ...(networkNamespace ? ["network namespaces"] : []),
-  ].join(", ");
-  if (landlock === 0) return warn(SANDBOX, `${has}; no Landlock: files are protected by mounts only`, GET_LANDLOCK);
-  if (mounts === "none") {
-    return warn(
-      SANDBOX,
-      `${has}; protected paths in the workspace, file owners and file modes are not protected`,
-      GET_NAMESPACES,
-    );
-  }
-  if (!seccomp)
-    return warn(SANDBOX, `${has}; system calls are not filtered`, "Use a kernel with CONFIG_SECCOMP_FILTER.");
-  if (landlock < FULL_ABI) {
-    const fix = "Upgrade to Linux 6.12 or newer, which has Landlock ABI 6.";
-    return warn(SANDBOX, `${has}; signals and abstract sockets are not restricted`, fix);
-  }
-  if (!isolation) return warn(SANDBOX, `${has}; the \`isolated\` profile is not fully supported`, GET_NAMESPACES);
-  if (!networkNamespace) return warn(SANDBOX, `${has}; no loopback interface when the network is off`, GET_NAMESPACES);
-  return ok(SANDBOX, `complete: ${has}`);
 }
 
 /** Reports the user that commands run as, which should not be root. */

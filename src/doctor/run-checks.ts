@@ -1,14 +1,8 @@
+import { checkAppArmor } from "./apparmor.ts";
 import { checkCompiler, checkExecutor, checkFirstRun, checkKeeper } from "./executor.ts";
 import { type Check, type Finding, fail, type Machine } from "./finding.ts";
-import {
-  checkCgroup,
-  checkCommandUser,
-  checkKernel,
-  checkNode,
-  checkOpenFiles,
-  checkProcesses,
-  checkSandbox,
-} from "./kernel.ts";
+import { checkCgroup, checkCommandUser, checkKernel, checkNode, checkOpenFiles, checkProcesses } from "./kernel.ts";
+import { checkLevel, checkSandbox } from "./sandbox.ts";
 import { checkDisk, checkHolePunching, checkStateFolder } from "./state-folder.ts";
 
 /** Runs all checks. `ok` is false when a check failed. */
@@ -38,6 +32,8 @@ export const CHECKS: readonly Check[] = [
   checkDisk,
   checkHolePunching,
   checkSandbox,
+  checkLevel,
+  checkAppArmor,
   checkCommandUser,
   checkCgroup,
   checkOpenFiles,

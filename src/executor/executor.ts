@@ -122,7 +122,7 @@ export function abilityNotes({ kind, confines, exactTrees, limits }: Abilities):
 /** Returns the limitations of the portable executor for `sallyport doctor`. */
 export function portableLimitations({ confines, exactTrees, limits, pty }: Abilities): string[] {
   return [
-    ...(confines ? [] : ["no sandbox, so commands that cannot be analyzed require approval"]),
+    ...(confines ? [] : ["no sandbox, so commands run only if the operator allows it"]),
     ...(limits ? [] : ["no resource limits"]),
     ...(exactTrees ? [] : ["detached processes may survive a kill"]),
     "all sessions are lost if the keeper is killed",

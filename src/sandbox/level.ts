@@ -29,13 +29,21 @@ export function enforcementOf(
   capabilities: SandboxCapabilities | null,
 ): SandboxEnforcement {
   if (capabilities === null) return { level: "none", notEnforced: withoutExecutor(spec) };
-  const { isolated, network, denied, writable } = spec;
-  const mode = typeof network === "object" ? "ports" : network;
-  const listed = capabilities.unsupported[isolated ? "isolated" : "shared"][mode];
-  if (!confines) return { level: "none", notEnforced: listed.filter((feature) => UNCONFINED.has(feature)) };
-  if (capabilities.landlock === 0 && capabilities.mounts === "none") return { level: "none", notEnforced: listed };
-  const later = capabilities.mounts !== "none" && missingDenied(denied, writable).length > 0;
-  const notEnforced = later ? [...listed, "denied-later" as const] : listed;
+  const found = machineEnforcement(spec, capabilities);
+  const { level, notEnforced } = found;
+  if (!confines) return { level: "none", notEnforced: notEnforced.filter((feature) => UNCONFINED.has(feature)) };
+  if (level === "none" || capabilities.mounts === "none") return found;
+  if (missingDenied(spec.denied, spec.writable).length === 0) return found;
+  return { level: "partial", notEnforced: [...notEnforced, "denied-later"] };
+}
+
+/** Returns what a machine enforces of a kind of sandbox, whatever its paths are. */
+export function machineEnforcement(
+  { isolated, network }: Pick<SandboxSpec, "isolated" | "network">,
+  { landlock, mounts, unsupported }: SandboxCapabilities,
+): SandboxEnforcement {
+  const notEnforced = unsupported[isolated ? "isolated" : "shared"][typeof network === "object" ? "ports" : network];
+  if (landlock === 0 && mounts === "none") return { level: "none", notEnforced };
   return notEnforced.length === 0 ? FULL : { level: "partial", notEnforced };
 }
 

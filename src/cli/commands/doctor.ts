@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 import type { Finding, Machine } from "../../doctor/finding.ts";
-import { applyFixes } from "../../doctor/fix.ts";
+import { applyFixes, type FixResult } from "../../doctor/fix.ts";
 import { runChecks } from "../../doctor/run-checks.ts";
 import { wrap } from "../../text/width.ts";
 import type { Command, Io } from "../command.ts";
@@ -16,10 +16,11 @@ export const doctor: Command = {
   usage: "sallyport doctor [OPTIONS]",
   description: `
     Checks the kernel, the keeper, the state folder, the sandbox and resource limits, and runs one test command. Prints
-    a fix for each problem. The exit code is 1 if a check fails, and 0 if there are only warnings.`,
+    a fix for each problem. The exit code is 1 if a check fails, and 0 if there are only warnings. A check fails if
+    nothing on this machine confines commands.`,
   options: { fix: { type: "boolean" } },
   help: {
-    fix: "Apply the fixes that affect only Sallyport: build the keeper, restrict access to the state folder",
+    fix: "Apply fixes: build the keeper, restrict access to the state folder, install the AppArmor profile of the keeper (as root; otherwise print the command)",
     json: "Print {ok, findings: [{name, status, message, fix}]}",
   },
   examples: [
@@ -40,12 +41,16 @@ export const doctor: Command = {
 async function checkAndFix(machine: Machine, io: Io): ReturnType<typeof runChecks> {
   const found = await runChecks(machine);
   const fixes = applyFixes(found.findings, machine);
-  const now = fixes.length > 0 ? await runChecks(machine) : found;
-  for (const { name, failure } of fixes) {
-    const isFixed = now.findings.some((finding) => finding.name === name && finding.status === "ok");
-    io.err(isFixed ? `Fixed: ${name}\n` : `Could not fix: ${name}${failure === null ? "" : `: ${failure}`}\n`);
-  }
+  const now = fixes.some(({ done }) => done !== null) ? await runChecks(machine) : found;
+  for (const fix of fixes) io.err(fixText(fix, now.findings));
   return now;
+}
+
+function fixText({ name, done, failure, manual }: FixResult, now: readonly Finding[]): string {
+  if (manual !== null) return `To fix ${name}, run this command:\n\n${manual}\n\n`;
+  if (failure !== null) return `Could not fix: ${name}: ${failure}\n`;
+  const isFixed = now.some((finding) => finding.name === name && finding.status === "ok");
+  return isFixed ? `Fixed: ${name}: ${done}\n` : `Could not fix: ${name}: ${done}, but the check still reports it\n`;
 }
 
 function line({ name, status, message, fix }: Finding, io: Io): string {

@@ -6,8 +6,10 @@ import { CONFIG_NAME, operatorConfigPath } from "../../config/load.ts";
 import type { ConfigFile } from "../../config/schema.ts";
 import { configJsonSchema } from "../../config/schema.ts";
 import { ASK, NETWORK, SANDBOX } from "../../core/settings.ts";
+import { confinesNothing } from "../../doctor/sandbox.ts";
 import { wrap } from "../../text/width.ts";
 import { type Command, type Invocation, type Io, UsageError } from "../command.ts";
+import { stateFolder } from "../open.ts";
 import { choiceOption } from "../options.ts";
 
 export const init: Command = {
@@ -50,8 +52,12 @@ export const init: Command = {
     const path = values.workspace ? join(process.cwd(), CONFIG_NAME) : operatorConfigPath();
     // Fails before asking any questions. The write below detects a file that is created in the meantime.
     if (!values.print && !values.force && existsSync(path)) throw isThere(path);
-    const chosen = asks ? await askQuestions(known, io) : defaultsFor(known);
-    if (chosen === null) return 125;
+    const isUnconfined =
+      !values.workspace && known.sandbox !== "off" && confinesNothing({ state: stateFolder(values) });
+    const questions = isUnconfined ? [UNCONFINED, ...QUESTIONS] : QUESTIONS;
+    const answers = asks ? await askQuestions(questions, known, io) : defaultsFor(known);
+    if (answers === null) return 125;
+    const chosen = configOf(answers);
     const text = commentedConfig(chosen, schemaSeenFrom(dirname(path)));
     if (values.print) {
       io.out(text);
@@ -59,6 +65,7 @@ export const init: Command = {
     }
     write(path, text, values.force === true);
     io.out(`${path}\n`);
+    if (isUnconfined && chosen.sandbox !== "off" && chosen.require !== false) io.err(NOTHING_RUNS);
     if (io.isTTY.stderr)
       io.err("The configuration applies from the next command on. Run `sallyport doctor` to check this machine.\n");
     return 0;
@@ -105,12 +112,32 @@ function isThere(path: string): UsageError {
 
 type Chosen = Pick<ConfigFile, "sandbox" | "network" | "ask">;
 
+/** The answers to the questions. `require` is asked only where nothing confines commands. */
+type Answers = Required<Chosen> & { require?: "refuse" | "run" };
+
+function configOf({ require, ...chosen }: Answers): Chosen & Pick<ConfigFile, "require"> {
+  return require === "run" ? { ...chosen, require: false } : chosen;
+}
+
+const NOTHING_RUNS = `Nothing on this machine confines commands, so none run with this configuration. Run \`sallyport doctor\` to see
+how to enable the sandbox. To run commands anyway, set "require": false in the file.
+`;
+
 interface Question {
-  key: keyof Chosen;
+  key: keyof Answers;
   asks: string;
   /** The first answer is the default. */
   answers: [value: string, meaning: string][];
 }
+
+const UNCONFINED: Question = {
+  key: "require",
+  asks: "Nothing on this machine confines commands. May they run anyway?",
+  answers: [
+    ["refuse", "no; `sallyport doctor` says how to enable the sandbox"],
+    ["run", "yes, with all rights of your account; more commands require approval"],
+  ],
+};
 
 const QUESTIONS: Question[] = [
   {
@@ -143,13 +170,13 @@ const QUESTIONS: Question[] = [
 ];
 
 /** Asks for the settings that no option specifies. Returns null when the user cancels. */
-async function askQuestions(known: Partial<Chosen>, io: Io): Promise<Required<Chosen> | null> {
+async function askQuestions(questions: Question[], known: Partial<Chosen>, io: Io): Promise<Answers | null> {
   const lines = createInterface({ input: io.stdin, output: process.stderr });
   const gone = new AbortController();
   lines.once("close", () => gone.abort());
   const chosen: Record<string, unknown> = { ...known };
   try {
-    for (const { key, asks, answers } of QUESTIONS) {
+    for (const { key, asks, answers } of questions) {
       if (chosen[key] !== undefined) continue;
       const rows = answers.map(([value, meaning], index) => `  ${index + 1}  ${value.padEnd(17)}${meaning}\n`);
       io.err(`\n${asks}\n${rows.join("")}`);
@@ -165,12 +192,12 @@ async function askQuestions(known: Partial<Chosen>, io: Io): Promise<Required<Ch
   } finally {
     lines.close();
   }
-  return chosen as Required<Chosen>;
+  return chosen as unknown as Answers;
 }
 
-function defaultsFor(known: Partial<Chosen>): Required<Chosen> {
+function defaultsFor(known: Partial<Chosen>): Answers {
   const defaults = Object.fromEntries(QUESTIONS.map(({ key, answers }) => [key, answers[0]?.[0]]));
-  return { ...defaults, ...known } as Required<Chosen>;
+  return { ...defaults, ...known } as unknown as Answers;
 }
 
 const WIDTH = 96;

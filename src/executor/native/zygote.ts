@@ -12,6 +12,8 @@ import { type Connection, openConnection } from "./connection.ts";
 const BUILD = join(dirname(fileURLToPath(import.meta.url)), "../../../native/build");
 /** The folder of the prebuilt keeper in the package, for installations without install scripts. */
 const PREBUILT = join(BUILD, "../prebuilt", `${process.platform}-${process.arch}`);
+/** The folders in which this installation may have its keeper. */
+export const KEEPER_FOLDERS = [BUILD, PREBUILT];
 /** The script that installs the keeper. Hints name its path, because it has no command of its own. */
 const INSTALLER = join(BUILD, "../install.js");
 export const BUILD_COMMAND = `node ${INSTALLER}`;

@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import type { Config } from "../../../src/config/schema.ts";
 import type { Finding } from "../../../src/doctor/finding.ts";
-import { keeperBinary } from "../../../src/executor/native/zygote.ts";
-import { CAPABILITIES } from "../../fixtures/capabilities.ts";
+import { sandboxCapabilities } from "../../../src/executor/native/probe.ts";
+import { type Limits, limitedKeeper } from "../../fixtures/limited-keeper.ts";
 import { Sandbox } from "../../fixtures/sallyport.ts";
 
 const box = new Sandbox();
@@ -58,7 +59,7 @@ test("--fix restricts access to the state folder and checks again", async () => 
   chmodSync(state, 0o755);
   const { stdout, stderr, code } = await box.run(["doctor", "--fix", "--json", "--state", state]);
   const { findings } = JSON.parse(stdout) as { findings: Finding[] };
-  assert.deepEqual([code, stderr], [0, "Fixed: state folder\n"]);
+  assert.deepEqual([code, stderr], [0, `Fixed: state folder: set the mode of ${state} to 700\n`]);
   assert.equal(named(findings, "state folder").status, "ok");
   assert.equal(statSync(state).mode & 0o777, 0o700);
 });
@@ -102,40 +103,67 @@ test("prints one line per finding, tab-separated in a pipe, with the fix below o
   assert.ok(colored.stdout.includes("\x1b[33mwarn"));
 });
 
-/** Returns the finding for a keeper that reports these capabilities. */
-async function sandboxFinding(capabilities: object): Promise<Finding> {
-  const keeper = join(box.folder, `keeper-${keepers++}`);
-  const answer = `if [ "$1" = probe ]; then echo '${JSON.stringify(capabilities)}'; exit; fi`;
-  writeFileSync(keeper, `#!/bin/sh\n${answer}\nexec '${keeperBinary()}' "$@"\n`, { mode: 0o755 });
-  const { stdout } = await box.run(["doctor", "--json"], { env: { SALLYPORT_KEEPER: keeper } });
-  return named((JSON.parse(stdout) as { findings: Finding[] }).findings, "sandbox");
+/** Returns the findings about the sandbox on a machine that lacks some features, and the exit code. */
+async function sandboxOf(
+  limits: Limits,
+  config: Config = {},
+): Promise<{ found: Finding; level: Finding; code: number | null }> {
+  const folder = join(box.folder, `machine-${machines++}`);
+  mkdirSync(join(folder, "sallyport"), { recursive: true });
+  writeFileSync(join(folder, "sallyport/sallyport.json"), JSON.stringify(config));
+  const env = { SALLYPORT_KEEPER: limitedKeeper(limits), XDG_CONFIG_HOME: folder };
+  const { stdout, code } = await box.run(["doctor", "--json", "--state", join(folder, "state")], { env });
+  const { findings } = JSON.parse(stdout) as { findings: Finding[] };
+  return { found: named(findings, "sandbox"), level: named(findings, "sandbox level"), code };
 }
-let keepers = 0;
+let machines = 0;
 
-test("reports sandbox features the kernel does not support, and how to get them", async () => {
-  const whole = { ...CAPABILITIES, mounts: "user" };
-  assert.deepEqual(await sandboxFinding(whole), {
-    name: "sandbox",
-    status: "ok",
-    message: "complete: Landlock ABI 7, mounts through user namespaces, seccomp, isolation, network namespaces",
-    fix: null,
-  });
-  const lesser = [
-    { ...whole, landlock: 0, mounts: "none" },
-    { ...whole, landlock: 0 },
-    { ...whole, mounts: "none" },
-    { ...whole, landlock: 5 },
-    { ...whole, seccomp: false },
-    { ...whole, isolation: false },
-    { ...whole, networkNamespace: false },
-  ];
-  const found: Finding[] = [];
-  for (const capabilities of lesser) found.push(await sandboxFinding(capabilities));
-  assert.deepEqual(
-    found.map(({ status, fix }) => [status, fix !== null]),
-    lesser.map(() => ["warn", true]),
-  );
-  assert.equal(new Set(found.map(({ message }) => message)).size, lesser.length);
+const { unsupported } = sandboxCapabilities();
+const lacking = unsupported.shared.on.length > 0 || unsupported.isolated.ports.length > 0;
+const skip = lacking && "needs a machine that enforces the whole sandbox";
+
+test("reports the mechanisms of the sandbox and the level of each profile", { skip }, async () => {
+  const { found, level, code } = await sandboxOf({});
+  assert.deepEqual([found.status, level.status, code], ["ok", "ok", 0]);
+  assert.match(found.message, /^Landlock ABI \d+, mount namespaces.*, PID namespaces, network namespaces, seccomp$/);
+  assert.equal(level.message, "full: workspace-write, read-only, isolated");
+});
+
+test("names the missing mechanisms, what is not enforced without them, and how to get them", { skip }, async () => {
+  const bare = await sandboxOf({ namespaces: false });
+  assert.deepEqual([bare.found.status, bare.level.status, bare.code], ["warn", "warn", 0]);
+  assert.match(bare.found.message, /missing: mount namespaces, PID namespaces, network namespaces$/);
+  assert.match(bare.found.fix ?? "", /^Namespaces: /);
+  assert.match(bare.level.message, /^partial: .*Not enforced for workspace-write: protected paths/);
+  const old = await sandboxOf({ landlock: 3 }, { network: { ports: [443] } });
+  assert.match(old.found.fix ?? "", /Linux 6\.12/);
+  assert.match(old.level.message, /TCP is not restricted to the listed ports/);
+  const unfiltered = await sandboxOf({ seccomp: false });
+  assert.match(unfiltered.found.fix ?? "", /CONFIG_SECCOMP_FILTER/);
+  assert.match((await sandboxOf({ landlock: 0 })).found.fix ?? "", /^Landlock: /);
+});
+
+test("fails where nothing confines commands, unless the operator allows that", { skip }, async () => {
+  const nothing = { landlock: 0, namespaces: false };
+  const { found, level, code } = await sandboxOf(nothing);
+  assert.deepEqual([found.status, level.status, code], ["fail", "fail", 1]);
+  assert.match(found.fix ?? "", /"require": false` or `"sandbox": "off"/);
+  const allowed = await sandboxOf(nothing, { require: false });
+  assert.deepEqual([allowed.found.status, allowed.level.status, allowed.code], ["warn", "warn", 0]);
+  const off = await sandboxOf(nothing, { sandbox: "off" });
+  assert.deepEqual([off.found.status, off.level.status, off.code], ["warn", "ok", 0]);
+});
+
+test("fails if the configuration requires more than the machine enforces", { skip }, async () => {
+  const { level, code } = await sandboxOf({ namespaces: false }, { require: true });
+  assert.deepEqual([level.status, code], ["fail", 1]);
+  assert.match(level.message, /commands do not run$/);
+});
+
+test("fails with the portable executor, which confines nothing", async () => {
+  const { stdout, code } = await box.run(["doctor", "--json"], { env: { SALLYPORT_EXECUTOR: "portable" } });
+  const { findings } = JSON.parse(stdout) as { findings: Finding[] };
+  assert.deepEqual([named(findings, "sandbox").status, code], ["fail", 1]);
 });
 
 test("warns when commands run as root", { skip: process.getuid?.() !== 0 && "needs root" }, async () => {

@@ -93,3 +93,26 @@ test("reports usage errors", async () => {
     assert.match(stderr, message);
   }
 });
+
+test("says that nothing runs where nothing confines commands, and offers to run commands anyway", async () => {
+  const machine = { XDG_CONFIG_HOME: join(folder, "unconfined"), SALLYPORT_EXECUTOR: "portable" };
+  const { stderr, code } = await box.run(["init"], { env: machine });
+  assert.equal(code, 0);
+  assert.match(stderr, /^Nothing on this machine confines commands, so none run[\s\S]*"require": false/);
+  assert.equal((await box.run(["init", "--force", "--sandbox", "off"], { env: machine })).stderr, "");
+
+  const { child, shows } = box.onTerminal(["init", "--force"], { env: machine });
+  const ended = outcome(child);
+  for (const [question, answer] of [
+    ["May they run anyway?", "run"],
+    ["What may commands write to?", "1"],
+    ["May commands use the network?", "1"],
+    ["When do commands require approval?", "1"],
+  ] as const) {
+    await until(question, () => shows().includes(question) && /\]: [^\n]*$/.test(shows()));
+    child.stdin?.write(`${answer}\n`);
+  }
+  assert.equal((await ended).code, 0);
+  const text = readFileSync(join(folder, "unconfined/sallyport/sallyport.json"), "utf8");
+  assert.equal(settingsIn(text).require, false);
+});
