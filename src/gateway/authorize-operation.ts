@@ -39,7 +39,7 @@ interface OperationDetail {
 }
 
 /** The maximum size of the input of an operation that requires approval, the same as for `stdin` in a request. */
-const MAX_INPUT_BYTES = 8 << 20;
+export const MAX_INPUT_BYTES = 8 << 20;
 
 /**
  * Authorizes an operation on a session, or on all sessions of the agent when `session` is null: allows it, notifies
@@ -62,7 +62,7 @@ async function askAbout(
   session: { id: string; name: string } | null,
   detail: OperationDetail,
 ): Promise<void> {
-  if ((detail.input?.length ?? 0) > MAX_INPUT_BYTES) throw tooLong();
+  if ((detail.input?.length ?? 0) > MAX_INPUT_BYTES) throw inputTooLong();
   // When two callers request the same operation at once, one uses the approval and the other requests a new one.
   for (;;) {
     const { binding, asked } = ask(context, operation, session, detail);
@@ -107,7 +107,7 @@ function ask(
   return { binding, asked };
 }
 
-function tooLong(): SallyportError {
+export function inputTooLong(): SallyportError {
   return new SallyportError(
     "InvalidRequest",
     `Input that requires approval is limited to ${MAX_INPUT_BYTES >> 20} MiB.`,

@@ -1,4 +1,5 @@
 import { SallyportError } from "../core/error.ts";
+import type { Analysis } from "../core/facts.ts";
 import type { LaunchSpec } from "../core/launch.ts";
 import type { Decision, Reason, Verdict } from "../core/policy.ts";
 import type { RunRequest } from "../core/request.ts";
@@ -89,27 +90,48 @@ export function lookupFor(path: string): Lookup {
 
 type Plan = Pick<LaunchSpec, "cwd" | "env" | "path"> & Partial<Pick<LaunchSpec, "logFile" | "id">>;
 
+type Who = { agent: string; workspace: string; tier?: Permission | undefined };
+type Held = Enforced & Pick<SandboxPlan, "escalations" | "spec">;
+
+/** Returns the context in which a command or its input is inspected. */
+export function inspectContext(plan: Plan, who: Who, sandbox: Pick<Held, "spec">): InspectContext {
+  return {
+    cwd: plan.cwd,
+    home: plan.env.HOME ?? "/",
+    workspace: who.workspace,
+    env: plan.env,
+    lookup: lookupFor(plan.path),
+    readFile: codeReader(who.workspace, sandbox.spec?.denied ?? []),
+  };
+}
+
 /** Inspects a command and returns the verdict, based on the working directory and environment that it will run with. */
 export function inspectAndDecide(
   request: RunRequest,
   plan: Plan,
   settings: Settings,
-  who: { agent: string; workspace: string; tier?: Permission | undefined },
-  sandbox: Pick<SandboxPlan, "level" | "confines" | "notEnforced" | "escalations" | "spec">,
+  who: Who,
+  sandbox: Held,
 ): Verdict {
-  const home = plan.env.HOME ?? "/";
-  const context: InspectContext = {
-    cwd: plan.cwd,
-    home,
-    workspace: who.workspace,
-    env: plan.env,
-    lookup: lookupFor(plan.path),
-    readFile: codeReader(who.workspace, sandbox.spec?.denied ?? []),
+  const context = {
+    ...inspectContext(plan, who, sandbox),
     ...(typeof request.stdin === "object" ? { stdin: request.stdin.text } : {}),
   };
   const analysis = request.args
     ? inspectArgv([request.command, ...request.args], context)
     : inspect(request.command, context);
+  return decideOn(analysis, request, plan, settings, who, sandbox);
+}
+
+/** Returns the verdict on a command that has been inspected. */
+export function decideOn(
+  analysis: Analysis,
+  request: Pick<RunRequest, "security" | "ask">,
+  plan: Plan,
+  settings: Settings,
+  who: Who,
+  sandbox: Held,
+): Verdict {
   const policy = policyOf(settings);
   const modes = {
     ...(request.security ? { security: request.security } : {}),
@@ -117,7 +139,7 @@ export function inspectAndDecide(
   };
   const verdict = decide(analysis, policy, {
     workspace: who.workspace,
-    home,
+    home: plan.env.HOME ?? "/",
     confined: sandbox.level === "full",
     now: Date.now(),
     agent: who.agent,

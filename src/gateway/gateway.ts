@@ -31,7 +31,7 @@ import type { AuditLog } from "../storage/audit.ts";
 import { SignIns } from "../storage/sign-ins.ts";
 import { Tokens } from "../storage/tokens.ts";
 import type { WorkQueue } from "../storage/work.ts";
-import { authorizeInput } from "./authorize-input.ts";
+import { authorizeInput, readsCode } from "./authorize-input.ts";
 import { assertPermitted, authorizeOperation, type SessionOperation } from "./authorize-operation.ts";
 import { ChangeFeed } from "./change-feed.ts";
 import type { GatewayContext } from "./context.ts";
@@ -340,7 +340,8 @@ export class Gateway {
         audit.append({ agent: owner ?? agent, actor, channel, ...entry });
       },
       authorize: (operation, session, detail) => authorizeOperation(this.#context, operation, session, detail),
-      authorizeInput: (session, commands) => authorizeInput(this.#context, session, commands),
+      authorizeInput: (session, input) => authorizeInput(this.#context, session, input),
+      readsCode: (session) => readsCode(this.#context, session),
     });
   }
 

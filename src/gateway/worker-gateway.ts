@@ -12,7 +12,7 @@ import { attestationMissing, commandRefused } from "../session/refusal.ts";
 import { Session } from "../session/session.ts";
 import type { AskedBy, SessionRow } from "../storage/sessions.ts";
 import type { Authorization } from "./authorize.ts";
-import { authorizeInput } from "./authorize-input.ts";
+import { authorizeInput, readsCode } from "./authorize-input.ts";
 import { authorizeOperation } from "./authorize-operation.ts";
 import type { GatewayContext } from "./context.ts";
 import { isForbidden } from "./decide.ts";
@@ -115,7 +115,8 @@ export class WorkerGateway {
     return new Session(new LocalSessions(registry), row, {
       audit: (entry) => audit.append({ agent: row.agent, actor: row.agent, channel, ...entry }),
       authorize: (operation, session, detail) => authorizeOperation(context, operation, session, detail),
-      authorizeInput: (session, commands) => authorizeInput(context, session, commands),
+      authorizeInput: (session, input) => authorizeInput(context, session, input),
+      readsCode: (session) => readsCode(context, session),
     });
   }
 

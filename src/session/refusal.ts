@@ -94,6 +94,18 @@ export function approvalPending({ id, expiresAt }: Approval): Refusal {
   };
 }
 
+/** Returns the refusal of input that a person has not approved yet. */
+export function inputPending(approval: Approval): Refusal {
+  const { status, error } = approvalPending(approval);
+  const [approve] = error.recovery;
+  const retry = {
+    action: "retry",
+    hint: "Send exactly the same input to the same session again after it is approved.",
+  };
+  const message = `Approval required: request ${approval.id} is pending until ${approval.expiresAt}. The session has not received this input.`;
+  return { status, error: { ...error, message, recovery: [...(approve ? [approve] : []), retry] } };
+}
+
 /** Returns a worker's refusal: its own policy requires approval, and it accepts no attestation of the job. */
 export function attestationMissing({ reasons }: Verdict, { message, recovery }: SallyportError): Refusal {
   const [reason] = reasons;
@@ -111,13 +123,14 @@ export function attestationMissing({ reasons }: Verdict, { message, recovery }: 
   };
 }
 
-/** Returns the reason for refusing a typed line whose final text cannot be derived from its keys. */
-export function unknowableLine(): Reason {
+/** Returns the reason for refusing input whose final text cannot be derived from the bytes. */
+export function unknowableInput(): Reason {
   return {
     rule: "unanalyzable",
-    message: "The typed line was edited, completed or recalled from the history, so its text is not known.",
+    message:
+      "The input was edited, completed, recalled from the history or not valid text, so what the program reads is not known.",
     span: null,
-    suggestion: "Type the whole command without Tab, arrow or control keys.",
+    suggestion: "Write the whole command as plain text, without Tab, arrow or control keys and without `!`.",
   };
 }
 

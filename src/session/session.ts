@@ -21,9 +21,17 @@ import {
 } from "./errors.ts";
 import { killRequest, signalName } from "./signals.ts";
 import { assertSize } from "./terminal/history.ts";
-import { type InputHooks, isOnTerminal, outputOffsetAtInput, writeToPipe, writeToTerminal } from "./terminal/input.ts";
+import {
+  type InputHooks,
+  inOrder,
+  isOnTerminal,
+  outputOffsetAtInput,
+  writeCode,
+  writeToPipe,
+  writeToTerminal,
+} from "./terminal/input.ts";
 import { encodeKeys, encodePaste } from "./terminal/keys.ts";
-import type { TypedCommand } from "./terminal/typed-input.ts";
+import type { InputText } from "./terminal/typed-input.ts";
 import { assertConditions } from "./terminal/wait-for.ts";
 
 /** The maximum number of input bytes recorded per audit entry. */
@@ -73,9 +81,17 @@ interface SessionHooks {
     session: { id: string; name: string },
     detail?: { words?: readonly string[]; input?: Uint8Array },
   ): Promise<void> | undefined;
-  /** Rejects unless policy allows the commands typed into a shell. */
-  authorizeInput(session: { id: string; name: string }, commands: readonly TypedCommand[]): Promise<void>;
+  /** Rejects unless policy allows the code in the input. */
+  authorizeInput(session: { id: string; name: string }, input: SessionInput): Promise<void>;
+  /** Reports whether the command of a session on pipes runs its input as code. */
+  readsCode(session: { id: string; name: string }): boolean;
 }
+
+/** Input for a session: keys with the texts that programs on the terminal may read, or bytes for a pipe. */
+export type SessionInput =
+  | { bytes: Uint8Array; typed: readonly InputText[] }
+  /** With `end`, no more input follows, so that an incomplete line runs, too. */
+  | { bytes: Uint8Array; typed: null; end: boolean };
 
 /** A handle to one session, which any gateway may have started. */
 export class Session implements SessionHandle {
@@ -167,29 +183,31 @@ export class Session implements SessionHandle {
   async #write(execution: Execution, bytes: Uint8Array, pasted = false): Promise<void> {
     const release = execution.hold();
     const inputHooks: InputHooks = {
-      authorize: (commands) => this.#authorizeInput(commands),
+      authorize: (input) => this.#authorizeInput(input),
       audit: (part, hidden) => this.#audit("stdin", "written", typedSummary(part, hidden), { bytes: part.length }),
       closed: () => stdinClosed(this.name),
     };
     try {
-      // This runs for every key, so sessions on this machine are checked synchronously.
-      const terminal = execution.onTerminal
-        ? await execution.onTerminal()
-        : isOnTerminal(execution, () => this.#ownData());
-      if (terminal) return await writeToTerminal(execution, bytes, inputHooks, pasted);
-      await writeToPipe(execution, bytes, inputHooks);
+      if (await this.#onTerminal(execution)) return await writeToTerminal(execution, bytes, inputHooks, pasted);
+      if (this.#hooks.readsCode(this)) await inOrder(execution, () => writeCode(execution, bytes, inputHooks));
+      else await writeToPipe(execution, bytes, inputHooks);
     } finally {
       release();
     }
   }
 
-  /** Authorizes typed commands and audits a refusal. */
-  async #authorizeInput(commands: TypedCommand[]): Promise<void> {
+  /** This runs for every key, so sessions on this machine are checked synchronously. */
+  #onTerminal(execution: Execution): boolean | Promise<boolean> {
+    return execution.onTerminal ? execution.onTerminal() : isOnTerminal(execution, () => this.#ownData());
+  }
+
+  /** Authorizes the code in the input and audits a refusal. */
+  async #authorizeInput(input: SessionInput): Promise<void> {
     try {
-      await this.#hooks.authorizeInput(this, commands);
+      await this.#hooks.authorizeInput(this, input);
     } catch (error) {
-      const [first] = commands;
-      this.#auditIfPossible("stdin", "refused", first?.text ?? "", { why: (error as Error).message });
+      const text = input.typed?.[0]?.text ?? typedSummary(input.bytes, false);
+      this.#auditIfPossible("stdin", "refused", text, { why: (error as Error).message });
       throw error;
     }
   }
@@ -197,7 +215,12 @@ export class Session implements SessionHandle {
   async closeStdin(): Promise<void> {
     await this.#hooks.authorize("write", this, { words: ["--close"] });
     const execution = await this.#live();
-    await execution.closeStdin();
+    if (!(await this.#onTerminal(execution)) && this.#hooks.readsCode(this)) {
+      await inOrder(execution, async () => {
+        await this.#authorizeInput({ bytes: new Uint8Array(), typed: null, end: true });
+        await execution.closeStdin();
+      });
+    } else await execution.closeStdin();
     this.#auditIfPossible("stdin", "closed", `end of input to ${this.name}`, {});
   }
 

@@ -18,16 +18,15 @@ import { visitFunction, visitNested, visitText } from "./walk/visit.ts";
 import type { Walk } from "./walk/walk.ts";
 import { finish, isolated, markOverLimit, markUnknown, startWalk } from "./walk/walk.ts";
 
+/** Shell text, or a program with its arguments, which runs without a shell. */
+export interface Command {
+  command: string;
+  args?: readonly string[] | null;
+}
+
 /** Analyzes text for `bash -c`. Never throws: text that cannot be understood is unanalyzable. */
 export function inspect(text: string, context: InspectContext): Analysis {
-  const walk = start(text, context);
-  guarded(walk, () => {
-    for (const unknown of invisibleCharacters(text)) markUnknown(walk, unknown);
-    // On other systems a carriage return ends the line, so the rest of the line would be a command.
-    if (text.includes("\r")) isolated(walk, () => visitText(walk, text.replaceAll("\r", "\n"), rootOrigin(text)));
-    visitText(walk, text, rootOrigin(text));
-  });
-  return analysis(walk);
+  return analysisOf(walkText(text, context, false));
 }
 
 /**
@@ -35,9 +34,29 @@ export function inspect(text: string, context: InspectContext): Analysis {
  * `bash -c` run other commands.
  */
 export function inspectArgv(argv: readonly string[], context: InspectContext): Analysis {
+  return analysisOf(walkArgv(argv, context, false));
+}
+
+/** Walks a command. With `spansInInput`, the spans of commands in standard input are positions in that input. */
+export function walkCommand({ command, args }: Command, context: InspectContext, spansInInput = false): Walk {
+  return args ? walkArgv([command, ...args], context, spansInInput) : walkText(command, context, spansInInput);
+}
+
+function walkText(text: string, context: InspectContext, spansInInput: boolean): Walk {
+  const walk = start(text, context, spansInInput);
+  guarded(walk, () => {
+    for (const unknown of invisibleCharacters(text)) markUnknown(walk, unknown);
+    // On other systems a carriage return ends the line, so the rest of the line would be a command.
+    if (text.includes("\r")) isolated(walk, () => visitText(walk, text.replaceAll("\r", "\n"), rootOrigin(text)));
+    visitText(walk, text, rootOrigin(text));
+  });
+  return walk;
+}
+
+function walkArgv(argv: readonly string[], context: InspectContext, spansInInput: boolean): Walk {
   const words = argv.map(quoteWord);
   const text = words.join(" ");
-  const walk = start(text, context);
+  const walk = start(text, context, spansInInput);
   guarded(walk, () => {
     for (const unknown of invisibleCharacters(text)) markUnknown(walk, unknown);
     const span = { start: 0, end: text.length };
@@ -51,11 +70,11 @@ export function inspectArgv(argv: readonly string[], context: InspectContext): A
     if (fields.length === 0) markUnknown(walk, { span, why: "there is no command" });
     runArgv(walk, { argv: fields, assignments: [], redirects: null, origin: rootOrigin(text), span, external: true });
   });
-  return analysis(walk);
+  return walk;
 }
 
-function start(text: string, context: InspectContext): Walk {
-  return startWalk(text, context, { text: visitText, nested: visitNested, functionCall: visitFunction });
+function start(text: string, context: InspectContext, spansInInput: boolean): Walk {
+  return startWalk(text, context, { text: visitText, nested: visitNested, functionCall: visitFunction }, spansInInput);
 }
 
 function guarded(walk: Walk, start: () => void): void {
@@ -69,7 +88,7 @@ function guarded(walk: Walk, start: () => void): void {
   }
 }
 
-function analysis(walk: Walk): Analysis {
+export function analysisOf(walk: Walk): Analysis {
   const { text, code, unknowns, commands } = walk;
   return { text, code, analyzable: unknowns.length === 0, unknowns, commands };
 }

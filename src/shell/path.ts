@@ -25,3 +25,8 @@ export function basename(path: string): string {
 export function isInside(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder === "/" ? "/" : `${folder}/`);
 }
+
+/** Returns the name of a program without its version (`python3.12` to `python`). */
+export function versionless(name: string): string {
+  return name.replace(/[-.]?\d[\d.]*$/, "") || name;
+}

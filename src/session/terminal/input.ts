@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Execution, InputState } from "../../executor/execution.ts";
 import type { SessionData } from "../../executor/session-data.ts";
-import { readsCommands } from "./command-readers.ts";
 import { lastSize } from "./history.ts";
-import { endsLine, firstLineEnd, type TypedCommand, typedCommands } from "./typed-input.ts";
+import { endsLine, firstLineEnd, type InputText, isShell, typedTexts } from "./typed-input.ts";
 
 /** The delay before input that the command did not accept is written again. */
 const RETRY_MS = 15;
@@ -16,8 +15,10 @@ const POLL_MS = 5;
 
 /** Functions of the session that are called before and after input is written. */
 export interface InputHooks {
-  /** Rejects unless policy allows the typed commands. */
-  authorize(commands: TypedCommand[]): Promise<void>;
+  /** Rejects unless policy allows the code in the input. */
+  authorize(
+    input: { bytes: Uint8Array; typed: InputText[] } | { bytes: Uint8Array; typed: null; end: boolean },
+  ): Promise<void>;
   /** Records the input in the audit log, without its content if `hidden`. */
   audit(bytes: Uint8Array, hidden: boolean): void;
   closed(): Error;
@@ -38,8 +39,8 @@ export async function writeToTerminal(
     const state = await execution.inputState();
     if (!state) throw hooks.closed();
     const part = pasted ? rest : rest.subarray(0, bytesForOneReader(state, rest));
-    const commands = typedCommands(state, part, pasted);
-    if (commands.length > 0) await hooks.authorize(commands);
+    const typed = typedTexts(state, part, pasted);
+    if (typed.length > 0) await hooks.authorize({ bytes: part, typed });
     hooks.audit(part, state.canonical && !state.echo);
     await writeAll(execution, part, hooks);
     noteInputEnd(execution);
@@ -54,6 +55,24 @@ export async function writeToPipe(execution: Execution, bytes: Uint8Array, hooks
   hooks.audit(bytes, false);
   await writeAll(execution, bytes, hooks);
   noteInputEnd(execution);
+}
+
+/** Writes input to an interpreter on pipes, after it is authorized. */
+export async function writeCode(execution: Execution, bytes: Uint8Array, hooks: InputHooks): Promise<void> {
+  await hooks.authorize({ bytes, typed: null, end: false });
+  await writeToPipe(execution, bytes, hooks);
+}
+
+const queues = new WeakMap<Execution, Promise<unknown>>();
+
+/**
+ * Writes to an interpreter one after the other. Otherwise two callers could together write a line that neither of them
+ * was authorized for.
+ */
+export function inOrder(execution: Execution, write: () => Promise<void>): Promise<void> {
+  const done = (queues.get(execution) ?? Promise.resolve()).then(write, write);
+  queues.set(execution, done);
+  return done;
 }
 
 async function writeKeys(execution: Execution, keys: Uint8Array, hooks: InputHooks): Promise<void> {
@@ -83,7 +102,7 @@ async function writeAll(
  */
 function bytesForOneReader(state: InputState, keys: Uint8Array): number {
   const { reading, foreground, processes } = state;
-  const alone = !reading || !foreground || readsCommands(foreground) || !processes.some(readsCommands);
+  const alone = !reading || !foreground || isShell(foreground) || !processes.some(isShell);
   if (alone) return keys.length;
   const end = firstLineEnd(keys);
   return end < 0 ? keys.length : Math.max(end, 1);

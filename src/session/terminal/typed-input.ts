@@ -1,5 +1,7 @@
-import type { InputState } from "../../executor/execution.ts";
-import { anyShellEscape, readsCommands, shellEscape } from "./command-readers.ts";
+import { basename } from "node:path";
+import type { InputState, TerminalProcess } from "../../executor/execution.ts";
+import { inputUse } from "../../shell/inspect-input.ts";
+import type { InspectContext } from "../../shell/lookup.ts";
 
 /** The complete lines that a shell would run after these keys. */
 interface CompletedLines {
@@ -70,43 +72,77 @@ function afterEditing(line: string): string {
   return kept.join("");
 }
 
-/** A command that typed keys would run in a shell. */
-export interface TypedCommand {
+/** A text that a program may read as code. */
+export interface InputText {
   text: string;
-  /** The shell's working directory; null when unknown. */
+  /** The arguments of the program on the terminal that reads it. Null for the command of the session. */
+  reader: readonly string[] | null;
+  /** The program's working directory; null when unknown. */
   cwd: string | null;
-  /** False when the command's final text cannot be derived from the keys. */
+  /** False when the text that the program reads cannot be derived from the input. */
   knowable: boolean;
 }
 
 /** The maximum number of suffixes that are checked if another program may have read the first keys of a line. */
 const MOST_TAILS = 512;
 
+/** Nothing but the arguments is known about a process on the terminal. */
+const UNKNOWN_PLACE: InspectContext = {
+  cwd: "/",
+  home: "/",
+  workspace: "/",
+  lookup: { which: () => null, realpath: () => null },
+};
+
+interface Reader {
+  language: "shell" | "other";
+  argv: string[];
+}
+
+/** Returns how a process reads its terminal as code. Null when it reads data. */
+function readerOf({ program, argv }: TerminalProcess): Reader | null {
+  const [called = "", ...args] = argv;
+  // Reduces names such as `-bash`, `vim.basic` and `tmux: client` to the usual name.
+  const name = basename(called).replace(/^-/, "");
+  const names = [name, name.replace(/[.:\s].*$/, ""), ...(program ? [basename(program)] : [])];
+  const found = [...new Set([...names, ...names.map((each) => each.replace(/\..*$/, ""))])].flatMap((each) => {
+    const { language } = inputUse({ command: each, args }, UNKNOWN_PLACE);
+    return language ? [{ language, argv: [each, ...args] }] : [];
+  });
+  return found.find(({ language }) => language === "shell") ?? found[0] ?? null;
+}
+
+/** Reports whether a process reads commands from its terminal: an interactive shell, a multiplexer, or `ssh`. */
+export function isShell(process: TerminalProcess): boolean {
+  return readerOf(process)?.language === "shell";
+}
+
 /**
- * Returns the commands that these keys would run in a shell, as far as that can be observed. The foreground program
- * gets the keys if it is reading; otherwise any shell on this terminal may read them next.
+ * Returns the texts that programs would read as code after these keys, as far as that can be observed. The foreground
+ * program gets the keys if it is reading; otherwise any shell on this terminal may read them next.
  */
-export function typedCommands(state: InputState, keys: Uint8Array, pasted = false): TypedCommand[] {
+export function typedTexts(state: InputState, keys: Uint8Array, pasted = false): InputText[] {
   const completed = completedLines(state.typed, keys, pasted);
   if (!completed) return [];
   const front = state.foreground ? [state.foreground] : [];
-  const readers = state.reading ? front : [...front, ...state.processes];
-  const shell = readers.find(readsCommands);
+  const processes = state.reading ? front : [...front, ...state.processes];
+  const readers = processes.map((process) => ({ reader: readerOf(process), cwd: process.cwd }));
+  const shell = readers.find(({ reader }) => reader?.language === "shell");
   // Canonical mode without echo is a password prompt, such as `read -s`: a shell's prompt reads key by key, or echoes.
   const hidden = state.canonical && !state.echo;
-  if (shell && !hidden) {
+  if (shell?.reader && !hidden) {
     const shared = state.typed.subarray(0, state.typedBefore);
     const knowable = completed.knowable && !state.typedOverlong && isSignalsOnly(shared);
-    const later = anyShellEscape(completed.readings[0]?.split("\n").slice(1).join("\n") ?? "");
-    const texts = [...completed.readings, ...possibleTails(state, keys, pasted), ...(later === null ? [] : [later])];
-    return [...new Set(texts)].map((text) => ({ text, cwd: shell.cwd, knowable }));
+    const texts = [...completed.readings, ...possibleTails(state, keys, pasted)];
+    const { cwd } = shell;
+    const { argv } = shell.reader;
+    return [...new Set(texts)].map((text) => ({ text, reader: argv, cwd, knowable }));
   }
   // Programs other than shells interpret control keys themselves, so the unmodified keys are searched for escapes.
-  const raw = Buffer.concat([state.typed, keys]).toString().replace(/\r/g, "\n");
-  return front.flatMap((process) => {
-    const text = shellEscape(process, raw);
-    return text === null ? [] : [{ text, cwd: process.cwd, knowable: true }];
-  });
+  const raw = Buffer.concat([state.typed, keys]).toString().replace(PASTE_MARK, "").replace(/\r/g, "\n");
+  return readers
+    .slice(0, front.length)
+    .flatMap(({ reader, cwd }) => (reader ? [{ text: raw, reader: reader.argv, cwd, knowable: true }] : []));
 }
 
 /** Returns the texts that a shell may read if another program has read the first keys of the line. */

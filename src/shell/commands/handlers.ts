@@ -1,16 +1,18 @@
 /** Selects the models of a command by its name, ignoring version suffixes and variants. */
+import { versionless } from "../path.ts";
 import type { Call, Runner } from "../walk/call.ts";
 import { ar, cloudCopy, cpio, rsync, sevenZip, tar, zip } from "./archives.ts";
 import { echoOutput, printfOutput } from "./builtin-output.ts";
 import { FILE_COMMANDS, files } from "./files.ts";
 import { git } from "./git.ts";
-import { awk, editor, INTERPRETERS, interpreter, make, sed, sqlite, versionless } from "./interpreters.ts";
+import { awk, editor, INTERPRETERS, interpreter, make, sed, sqlite } from "./interpreters.ts";
 import { apt, cargo, cmake, cmd, dpkg, go, multicall, npm, rpm, runInEnvironment } from "./packages.ts";
 import { base64, cat, tee } from "./pass-through.ts";
 import { bwrap, env, prefix } from "./prefix.ts";
 import { PREFIXES } from "./prefixes.ts";
 import { ansible, container, containerExec, kubectl, socat, ssh } from "./remote.ts";
 import { SHELLS, shell } from "./shells.ts";
+import { escapingProgram } from "./stdin-code.ts";
 import {
   at,
   concurrently,
@@ -39,6 +41,9 @@ function add(names: readonly string[], ...parts: Handler[]): void {
     handlers.set(name, all.length === 1 && only ? only : (call, run) => all.forEach((part) => void part(call, run)));
   }
 }
+
+/** Programs that are modeled only because their input can contain commands for a shell. */
+const ESCAPING = "ftp sftp lftp ncftp telnet mail mailx mutt s-nail tig ranger vifm info pg man".split(" ");
 
 let built = false;
 
@@ -97,7 +102,8 @@ function build(): void {
   add(["flock"], flock);
   add(["su", "sg", "runuser", "capsh"], su);
   add(["at", "batch"], at);
-  add(["tmux", "screen"], multiplexer);
+  add(["tmux", "screen", "zellij", "dtach", "abduco", "byobu", "dvtm", "mc"], multiplexer);
+  add(ESCAPING, escapingProgram);
   add(["cat"], cat);
   add(["tee", "sponge"], tee);
   add(["base64"], base64);

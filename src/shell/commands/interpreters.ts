@@ -3,12 +3,13 @@
  * sed, sqlite and make count as harmless unless they can run commands or write files.
  */
 import type { Field, StreamContent } from "../expand/field.ts";
-import { normalize } from "../path.ts";
+import { normalize, versionless } from "../path.ts";
 import type { Call, Runner } from "../walk/call.ts";
 import { markCommandUnknown, recordTarget } from "../walk/call.ts";
 import { NO_CONTENT } from "../walk/state.ts";
 import { contentOf, isRemote, readContent } from "../walk/streams.ts";
 import { hasOption, type OptionSpec, optionValues, readOptions } from "./options.ts";
+import { hasShellEscapes } from "./shell-escapes.ts";
 import { escapedCommands, noteInputReader } from "./stdin-code.ts";
 
 interface Interpreter extends OptionSpec {
@@ -146,7 +147,10 @@ export function interpreter(call: Call, run: Runner): void {
   }
   if (!fed || (file && file.value !== "-" && !file.shape?.startsWith("/dev/"))) return;
   noteInputReader(call, "other");
-  hands(`\`${call.name}\` reads code from standard input`, call.stdin);
+  // Input such as SQL is data, except for the commands that the program passes to a shell.
+  if (call.stdin.kind === "text" && call.stdin.input && hasShellEscapes([versionless(call.name)]))
+    escapedCommands(call, run, call.stdin);
+  else hands(`\`${call.name}\` reads code from standard input`, call.stdin);
 }
 
 /** Returns the content of an argument with code that a command substitution prints. */
@@ -158,11 +162,6 @@ function inlineCode(field: Field | undefined): StreamContent {
       : { kind: "text", text: value, field: null, uncertain, input: uncertain.input === true };
   }
   return field.content ?? { kind: "unknown", why: field.uncertain.why, remote: field.uncertain.remote === true };
-}
-
-/** Returns the name without its version (`python3.12` to `python`). */
-export function versionless(name: string): string {
-  return name.replace(/[-.]?\d[\d.]*$/, "") || name;
 }
 
 export function awk(call: Call): void {
@@ -242,7 +241,8 @@ export function editor(call: Call, run: Runner): void {
     }
   }
   noteInputReader(call, "other", true);
-  if (call.stdin.kind !== "none" && !isEmptyInput(call) && /^(?:ed|ex|vi|vim|nvim)$/.test(call.name))
+  const live = call.stdin.kind === "text" && call.stdin.input;
+  if (call.stdin.kind !== "none" && !live && /^(?:ed|ex|vi|vim|nvim)$/.test(call.name))
     opaque(call, call.argv[0], `\`${call.name}\` reads commands from standard input`);
   escapedCommands(call, run, call.stdin);
 }
@@ -289,11 +289,6 @@ export function make(call: Call, run: Runner): void {
     else if (/^[A-Z_]+=.*(?:\$\(shell|`)/.test(field.value ?? ""))
       run.text(call, { ...field, value: (field.value ?? "").replace(/^[A-Z_]+=.*?\$\(shell\s+([^)]*)\).*$/s, "$1") });
   }
-}
-
-/** Reports whether standard input is the input of the whole command, of which nothing has been written yet. */
-function isEmptyInput({ stdin }: Call): boolean {
-  return stdin.kind === "text" && stdin.input === true && stdin.text === "";
 }
 
 function opaque(call: Call, field: Field | undefined, why: string, remote = false, input = false): void {

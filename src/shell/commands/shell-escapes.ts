@@ -25,6 +25,19 @@ const ESCAPES: readonly { programs: readonly string[]; line: RegExp }[] = [
   },
 ];
 
+/** Lines that make a program run code in another language, or commands from a file. */
+const OTHER_CODE: Record<string, RegExp> = {
+  gdb: /^\s*(?:(?:py\w*|pi|gu\w*|gr|so\w*)\b|(?:call|print|p)\b.*\()/m,
+  lldb: /^\s*(?:(?:scr\w*|command|com)\b|(?:expr\w*|e|p|call)\b.*\()/m,
+  gnuplot: /\bsystem\b|`|^\s*load\b/m,
+  octave: /\b(?:system|eval|source|run|popen)\b/,
+  ipython: /\S/,
+};
+
+export function runsOtherCode(name: string, text: string): boolean {
+  return OTHER_CODE[name]?.test(text) ?? false;
+}
+
 /** Names of the programs with escapes, as a line that starts one of them contains them. */
 const STARTS = new RegExp(
   `(?<![\\w.-])(?:${ESCAPES.flatMap(({ programs }) => programs)

@@ -4,10 +4,11 @@
  */
 import { type Field, literal, type StreamContent } from "../expand/field.ts";
 import { limits } from "../limits.ts";
+import { versionless } from "../path.ts";
 import { type Call, markCommandUnknown, type Runner } from "../walk/call.ts";
 import { isRemote, readContent } from "../walk/streams.ts";
 import { markOverLimit, pushSteps } from "../walk/walk.ts";
-import { codeCommands, shellEscapes, startedEscapes } from "./shell-escapes.ts";
+import { codeCommands, runsOtherCode, shellEscapes, startedEscapes } from "./shell-escapes.ts";
 
 type Text = Extract<StreamContent, { kind: "text" }>;
 
@@ -91,12 +92,21 @@ function spansLines(text: string): boolean {
   return text.includes("<<") || text.split("\n").some((line) => (line.match(/['"`]/g)?.length ?? 0) % 2 === 1);
 }
 
+/** Models a program whose input is data, except for the commands that it passes to a shell. */
+export function escapingProgram(call: Call, run: Runner): void {
+  noteInputReader(call, "other");
+  escapedCommands(call, run, call.stdin);
+}
+
 /** Analyzes the commands that an interpreter would pass to a shell, in a text that it reads as code. */
 export function escapedCommands(call: Call, run: Runner, content: StreamContent): void {
   const feed = readContent(call.walk, content);
   if (feed.kind !== "text") return;
   const span = feed.field?.span ?? call.fact.span;
-  for (const text of [...shellEscapes([call.name], feed.text), ...codeCommands(feed.text)]) {
+  const name = versionless(call.name);
+  if (feed.input && runsOtherCode(name, feed.text))
+    markCommandUnknown(call, span, `code for \`${call.name}\` is not analyzed`, { input: true });
+  for (const text of [...shellEscapes([name], feed.text), ...codeCommands(feed.text)]) {
     const at = feed.input && call.walk.input.text !== null ? { start: 0, end: feed.text.length } : span;
     run.text(
       call,

@@ -1,6 +1,6 @@
 import type { InputState, TerminalProcess } from "../../../src/executor/execution.ts";
-import { Session } from "../../../src/session/session.ts";
-import type { TypedCommand } from "../../../src/session/terminal/typed-input.ts";
+import { Session, type SessionInput } from "../../../src/session/session.ts";
+import type { InputText } from "../../../src/session/terminal/typed-input.ts";
 
 /** Returns a process on a session's terminal. */
 export function program(...argv: string[]): TerminalProcess {
@@ -10,7 +10,7 @@ export function program(...argv: string[]): TerminalProcess {
 /** Creates a session on a terminal in this state, which records written input and the commands to authorize. */
 export function typing(state: Partial<InputState> = {}) {
   const written: Uint8Array[] = [];
-  const authorized: TypedCommand[] = [];
+  const authorized: InputText[] = [];
   const whole: InputState = {
     reading: true,
     echo: true,
@@ -37,7 +37,7 @@ export function typing(state: Partial<InputState> = {}) {
   const hooks = {
     audit: () => {},
     authorize: () => undefined,
-    authorizeInput: async (_session: object, commands: readonly TypedCommand[]) => void authorized.push(...commands),
+    authorizeInput: async (_session: object, { typed }: SessionInput) => void authorized.push(...(typed ?? [])),
   };
   const session = new Session({ held: () => execution } as never, { id: "1", name: "one" }, hooks as never);
   return { session, authorized, written: () => Buffer.concat(written).toString("latin1") };

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { inspectInput } from "../../../../src/shell/inspect-input.ts";
 import { program, typing } from "../typing.ts";
 
 /** Returns the lines that a shell would run after these keys. */
@@ -14,7 +15,12 @@ async function typed(before: string, keys: string): Promise<{ readings: string[]
 async function commandIn(foreground: ReturnType<typeof program>, keys: string): Promise<string | null> {
   const { session, authorized } = typing({ foreground });
   await session.write(keys);
-  return authorized[0]?.text ?? null;
+  const [first] = authorized;
+  if (!first?.reader) return null;
+  const [command = "", ...args] = first.reader;
+  const lookup = { which: () => null, realpath: () => null };
+  const [run] = inspectInput({ command, args }, first.text, { cwd: "/", home: "/", workspace: "/", lookup }).commands;
+  return run ? run.argv.map(({ value }) => value).join(" ") : null;
 }
 
 for (const [before, keys, readings, knowable] of [
@@ -46,7 +52,7 @@ test("a tab in a paste is a blank", async () => {
   const { session, authorized, written } = typing({ modes: { applicationCursor: false, bracketedPaste: true } });
   await session.paste("if x;\tthen\ny", { submit: true });
   assert.equal(written(), "\u001b[200~if x;\tthen\ry\u001b[201~\r");
-  assert.deepEqual(authorized, [{ text: "if x;\tthen\ny", cwd: "/", knowable: true }]);
+  assert.deepEqual(authorized, [{ text: "if x;\tthen\ny", reader: ["bash"], cwd: "/", knowable: true }]);
 });
 
 test("the pasted text cannot end the paste", async () => {
