@@ -5,11 +5,14 @@ import type { Io } from "../command.ts";
 import { exitCodeOf } from "../exit-code.ts";
 import { detachedNote, reportOutcome, typingRefused } from "../notes.ts";
 import { setAttached } from "./approval-prompt.ts";
+import { outputWriter } from "./output.ts";
 import { type LocalTerminal, localTerminal } from "./tty.ts";
 
 export interface AttachOptions {
   /** If true, neither input nor size changes are sent to the session. */
   readOnly: boolean;
+  /** If true, sequences that act outside the screen, such as on the title or the clipboard, are passed on. */
+  raw: boolean;
   /** The position in the output at which to start. */
   offset: number;
   /** The sequences that draw the screen as it is at `offset`. */
@@ -33,10 +36,12 @@ export async function attachSession(session: SessionHandle, io: Io, options: Att
 async function connect(
   session: SessionHandle,
   io: Io,
-  { readOnly, offset, opening }: AttachOptions,
+  { readOnly, raw, offset, opening }: AttachOptions,
 ): Promise<"ended" | "detached"> {
   const over = new AbortController();
-  const passage = new QueryFilter();
+  const passage = new QueryFilter({ raw });
+  // Without a terminal of its own, the command draws nothing: its output is text.
+  const text = session.info().pty || raw ? null : outputWriter(io, "visible");
   const own = localTerminal(io);
   const cooked = own?.raw();
   setAttached(own !== null);
@@ -45,7 +50,8 @@ async function connect(
   try {
     io.out(passage.filter(Buffer.from(opening)));
     for await (const chunk of session.follow({ offset, signal: over.signal })) {
-      io.out(passage.filter(chunk.bytes));
+      if (text === null) io.out(passage.filter(chunk.bytes));
+      else text.out(chunk.bytes);
       await io.drained();
     }
     return over.signal.aborted ? "detached" : "ended";
@@ -53,6 +59,7 @@ async function connect(
     setAttached(false);
     stopSizing();
     stopTyping();
+    text?.end();
     if (own) io.out(passage.reset());
     cooked?.();
   }

@@ -107,7 +107,7 @@ export class Viewer {
   readonly #input: InputQueue;
   #unacknowledged = 0;
   #acknowledged = Promise.withResolvers<void>();
-  #passage = new QueryFilter();
+  #passage = new QueryFilter({ raw: true });
   #size: TerminalSize = { columns: 0, rows: 0 };
   #sizeCheckedMs = 0;
   #resized = new AbortController();
@@ -172,7 +172,7 @@ export class Viewer {
     await this.#waitForWindow(FRAME);
     const { output, offset, columns, rows } = await this.#session.repaint();
     this.#size = { columns, rows };
-    this.#passage = new QueryFilter();
+    this.#passage = new QueryFilter({ raw: true });
     this.#sendMessage({ type: "repaint", columns, rows, skipped });
     const whole = Buffer.concat([RESET, output]);
     for (let at = 0; at < whole.length && !this.#over.signal.aborted; at += FRAME) {

@@ -28,8 +28,16 @@ const LONGEST_HELD = 4096;
 /** Modes that a terminal must not be left in, in the order in which they are switched off. */
 const RESETTABLE_MODES = [1000, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 2004, 2026, 1, 66, 47, 1047, 1049];
 
-/** Removes queries from a program's output before it is written to another terminal. All other bytes stay. */
+/** The final bytes of sequences that print the screen or change the window. */
+const WINDOW_FINALS = new Set(Buffer.from("it"));
+
+/**
+ * Removes sequences from a program's output before it is written to another terminal: queries always, and unless `raw`
+ * is set also those that act outside the screen. These are strings (title, clipboard, links, notifications, images),
+ * printing, and window operations. What draws on the screen stays.
+ */
 export class QueryFilter {
+  readonly #raw: boolean;
   readonly #scanner = new EscapeScanner({
     csi: (bytes, from, to, final) => this.#csi(bytes, from, to, final),
     escape: (intermediates, final) => this.#escape(intermediates, final),
@@ -46,20 +54,27 @@ export class QueryFilter {
   #cursorHidden = false;
   #keypad = false;
 
+  constructor({ raw }: { raw: boolean }) {
+    this.#raw = raw;
+  }
+
   filter(bytes: Uint8Array): Buffer {
     this.#queries = [];
     this.#scanner.push(bytes);
     const piece = Buffer.concat([this.#held, bytes]);
     const { begun, inSequence } = this.#scanner;
-    const whole = piece.length - (inSequence && begun <= LONGEST_HELD ? begun : 0);
-    this.#held = piece.subarray(whole);
+    const incomplete = inSequence && (begun <= LONGEST_HELD || !this.#raw) ? Math.min(begun, piece.length) : 0;
+    const whole = piece.length - incomplete;
+    // A sequence that is too long to hold is passed on if `raw` is set, and dropped otherwise.
+    const held = incomplete <= LONGEST_HELD ? piece.subarray(whole) : new Uint8Array();
+    this.#held = held;
     const parts: Buffer[] = [];
     let at = 0;
     for (const { start, end } of this.#queries) {
       parts.push(piece.subarray(at, start - this.#first));
       at = end - this.#first;
     }
-    this.#first += whole;
+    this.#first += piece.length - held.length;
     return at === 0 ? piece.subarray(0, whole) : Buffer.concat([...parts, piece.subarray(at, whole)]);
   }
 
@@ -72,7 +87,8 @@ export class QueryFilter {
   }
 
   #csi(bytes: Uint8Array, from: number, to: number, final: number): void {
-    if (!RELEVANT_FINALS.has(final)) return;
+    if (!this.#raw && WINDOW_FINALS.has(final)) this.#remove();
+    else if (!RELEVANT_FINALS.has(final)) return;
     const sequence = Buffer.from(bytes.subarray(from, to)).toString("latin1") + String.fromCharCode(final);
     if (CSI_QUERY.test(sequence)) this.#remove();
     const [, numbers = "", how] = MODES.exec(sequence) ?? [];
@@ -92,14 +108,15 @@ export class QueryFilter {
 
   #string(kind: string, body: string): void {
     const query = kind === "]" ? OSC_QUERY : DCS_QUERY;
-    if ((kind === "]" || kind === "P") && query.test(body)) this.#remove();
+    if (!this.#raw) this.#remove();
+    else if ((kind === "]" || kind === "P") && query.test(body)) this.#remove();
   }
 
-  /** Removes the current sequence, unless its start has already been passed on. */
+  /** Removes the current sequence. If its start has been passed on, it stays; if its start was dropped, the rest goes. */
   #remove(): void {
     const { start, end } = this.#scanner;
-    if (start < this.#first) return;
-    this.#queries.push({ start, end });
+    if (start < this.#first && this.#raw) return;
+    this.#queries.push({ start: Math.max(start, this.#first), end });
     this.#queryEnd = end;
   }
 }

@@ -102,3 +102,27 @@ test("rejects stats --watch without a terminal, or with --json or --once", async
     assert.match(stderr, /`--watch` (requires a terminal|cannot be used with `--(json|once)`)/);
   }
 });
+
+test("run and logs show escape sequences on a terminal instead of passing them on, unless --raw is given", async () => {
+  const text = "printf 'a\\033]52;c;ZXZpbA==\\007\\033[2J\\033[31mred\\033[0m\\rb\\n'; printf '\\033]0;x\\007' >&2";
+  const raw = "a\x1b]52;c;ZXZpbA==\x07\x1b[2J\x1b[31mred\x1b[0m\rb\n";
+  const shown = "a\\e]52;c;ZXZpbA==\\x07\\e[2J\x1b[31mred\x1b[0m\nb\n";
+  const ran = await box.terminal(["run", "--name", "escapes", "-c", text]);
+  assert.ok(ran.stdout.includes(shown), JSON.stringify(ran.stdout));
+  assert.ok(ran.stdout.includes("\\e]0;x\\x07"), "stderr");
+  assert.ok(!ran.stdout.includes("\x1b]"), "no string sequence reaches the terminal");
+  const logs = await box.terminal(["logs", "escapes"]);
+  assert.ok(logs.stdout.includes(shown) && !logs.stdout.includes("\x1b]"), JSON.stringify(logs.stdout));
+  assert.ok((await box.terminal(["logs", "--times", "escapes"])).stdout.includes("\\e[2J"));
+  assert.ok((await box.terminal(["run", "--raw", "-c", text])).stdout.includes(raw));
+  assert.ok((await box.terminal(["logs", "--raw", "escapes"])).stdout.includes(raw));
+  assert.equal((await box.run(["logs", "--stream", "stdout", "escapes"])).stdout, raw, "a pipe gets every byte");
+});
+
+test("run -t passes on what draws on the screen, but not the title or the clipboard", async () => {
+  const text = "printf '\\033]52;c;ZXZpbA==\\007\\033]0;title\\007\\033[2Jdrawn'";
+  const filtered = await box.terminal(["run", "-t", "-c", text]);
+  assert.ok(filtered.stdout.includes("\x1b[2Jdrawn"), JSON.stringify(filtered.stdout));
+  assert.ok(!filtered.stdout.includes("\x1b]"), JSON.stringify(filtered.stdout));
+  assert.ok((await box.terminal(["run", "-t", "--raw", "-c", text])).stdout.includes("\x1b]52;c;ZXZpbA=="));
+});

@@ -3,10 +3,10 @@ import { test } from "node:test";
 import { QueryFilter } from "../../../src/text/terminal/queries.ts";
 
 /** Filters the output cut into two pieces at every position and into single bytes. All results must be equal. */
-function passed(text: string): string {
+function passed(text: string, raw = true): string {
   const bytes = Buffer.from(text);
   const through = (pieces: Uint8Array[]) => {
-    const passage = new QueryFilter();
+    const passage = new QueryFilter({ raw });
     return Buffer.concat(pieces.map((piece) => passage.filter(piece))).toString();
   };
   const whole = through([bytes]);
@@ -47,15 +47,46 @@ test("passes everything else unchanged, including incomplete characters", () => 
   assert.equal(passed(text), kept);
 });
 
+test("removes sequences that act outside the screen, unless raw output is wanted", () => {
+  const acting = [
+    "\x1b]52;c;ZXZpbA==\x07",
+    "\x1b]0;title\x1b\\",
+    "\x1b]8;;https://example.com\x07",
+    "\x1b]777;notify;x;y\x07",
+    "\x1bPq#0\x1b\\",
+    "\x1b_Gf=100;AAAA\x1b\\",
+    "\x1b^private\x1b\\",
+    "\u009d52;c;x\u009c",
+    "\x1b[5i",
+    "\x1b[8;10;10t",
+    `\x1b]52;c;${"A".repeat(200)}\x07`,
+  ];
+  for (const sequence of acting) {
+    assert.equal(passed(`before${sequence}after`, false), "beforeafter", JSON.stringify(sequence));
+    assert.equal(passed(`before${sequence}after`, true), `before${sequence}after`, JSON.stringify(sequence));
+  }
+  const drawing = "plain \x1b[1;31mred\x1b[0m 漢字 \x1b[2J\x1b[5;5H\x1b(B\x1b[?1049h end";
+  assert.equal(passed(drawing, false), drawing);
+});
+
+test("drops a long sequence to its end, in any number of pieces", () => {
+  const passage = new QueryFilter({ raw: false });
+  const long = Buffer.from(`before\x1b]52;c;${"A".repeat(30_000)}\x07after\x1b]0;x\x07 end`);
+  let text = "";
+  for (let at = 0; at < long.length; at += 999) text += passage.filter(long.subarray(at, at + 999)).toString();
+  assert.equal(text, "beforeafter end");
+  assert.equal(new QueryFilter({ raw: false }).filter(long).toString(), "beforeafter end");
+});
+
 test("does not hold back an endless sequence", () => {
-  const passage = new QueryFilter();
+  const passage = new QueryFilter({ raw: true });
   const long = `\x1b]0;${"x".repeat(10_000)}`;
   assert.equal(passage.filter(Buffer.from(long)).length, long.length);
 });
 
 test("resets exactly the modes that were set", () => {
-  const passage = new QueryFilter();
+  const passage = new QueryFilter({ raw: true });
   passage.filter(Buffer.from("\x1b[?1049h\x1b[?1h\x1b=\x1b[?2004h\x1b[?1000;1006h\x1b[?25l\x1b[?1006l"));
   assert.equal(passage.reset(), "\x1b[?1000l\x1b[?2004l\x1b[?1l\x1b[?1049l\x1b[?25h\x1b>\x1b[m");
-  assert.equal(new QueryFilter().reset(), "\x1b[m");
+  assert.equal(new QueryFilter({ raw: true }).reset(), "\x1b[m");
 });

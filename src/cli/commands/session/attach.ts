@@ -18,8 +18,11 @@ export const attach: Command = {
     attached or resized last. Input is checked against policy and recorded in the audit log.
 
     The exit code is that of the command if it ends while you are attached; otherwise it is 0.`,
-  options: { "read-only": { type: "boolean", short: "r" } },
-  help: { "read-only": "Only watch: do not send input and do not resize the session" },
+  options: { "read-only": { type: "boolean", short: "r" }, raw: { type: "boolean" } },
+  help: {
+    "read-only": "Only watch: do not send input and do not resize the session",
+    raw: "Also pass on sequences that act outside the screen, such as on the title and the clipboard",
+  },
   examples: [
     ["Attach to a session", "sallyport attach editor"],
     ["Watch a session without sending input", "sallyport attach --read-only web"],
@@ -29,17 +32,22 @@ export const attach: Command = {
     const reference = onlySession(invocation);
     return withGateway(
       invocation,
-      async (gateway) => join(await gateway.find(reference), values["read-only"] === true, io),
+      async (gateway) =>
+        join(await gateway.find(reference), { readOnly: values["read-only"] === true, raw: values.raw === true }, io),
       { approve: (approval, signal) => promptUnlessAttached(approval, io, signal) },
     );
   },
 };
 
-async function join(session: SessionHandle, readOnly: boolean, io: Io): Promise<number> {
+async function join(
+  session: SessionHandle,
+  { readOnly, raw }: Pick<AttachOptions, "readOnly" | "raw">,
+  io: Io,
+): Promise<number> {
   const { status, pty } = session.info();
   if (status !== "running") throw alreadyExited(session.name);
   const start = pty ? await screenOf(session, readOnly, io) : await endOfOutput(session);
-  return attachSession(session, io, { readOnly, ...start });
+  return attachSession(session, io, { readOnly, raw, ...start });
 }
 
 type Start = Pick<AttachOptions, "offset" | "opening">;

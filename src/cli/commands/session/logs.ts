@@ -5,6 +5,7 @@ import { type Command, type Invocation, type Io, UsageError } from "../../comman
 import { droppedNote } from "../../notes.ts";
 import { withGateway } from "../../open.ts";
 import { choiceOption, countOption, textOption } from "../../options.ts";
+import { type OutputWriter, outputWriter } from "../../terminal/output.ts";
 import { onlySession } from "./session-arguments.ts";
 
 export const logs: Command = {
@@ -12,8 +13,9 @@ export const logs: Command = {
   summary: "Print the output of a session",
   usage: "sallyport logs [OPTIONS] SESSION",
   description: `
-    Prints the captured stdout of the command to stdout and its stderr to stderr, byte for byte. With --stream or
-    --times, prints everything to stdout. On a terminal, stderr is shown in red.`,
+    Prints the captured stdout of the command to stdout and its stderr to stderr. With --stream or --times, prints
+    everything to stdout. On a terminal, stderr is shown in red, and escape sequences and control characters are shown
+    instead of interpreted, except for colors. Files and pipes get the output byte for byte.`,
   options: {
     follow: { type: "boolean", short: "f" },
     tail: { type: "string", short: "n" },
@@ -23,6 +25,7 @@ export const logs: Command = {
     lines: { type: "string" },
     offset: { type: "string" },
     limit: { type: "string" },
+    raw: { type: "boolean" },
   },
   help: {
     follow: "Follow the output until the session ends",
@@ -33,6 +36,7 @@ export const logs: Command = {
     lines: "A:B: Print lines A to B, counted from 1 (10:20, 10:, :20, -20:)",
     offset: "N: Start at this byte of the stream",
     limit: "N: Print at most N bytes",
+    raw: "Print escape sequences and control characters unchanged on a terminal",
     json: "Print one JSON object per chunk: {stream, offset, time, text|base64, dropped}",
   },
   choices: { stream: ["stdout", "stderr", "merged"] },
@@ -55,12 +59,14 @@ export const logs: Command = {
     return withGateway(invocation, async (gateway) => {
       const session = await gateway.find(reference);
       const way = values.json ? "json" : values.times ? "times" : query.stream ? "together" : "apart";
-      const write = logWriter(way, io);
+      const writer = outputWriter(io, values.raw ? "raw" : "visible");
+      const write = logWriter(way, writer, io);
       const chunks = values.follow ? session.follow(query) : session.read(query);
       for await (const chunk of chunks) {
         write(chunk);
         await io.drained();
       }
+      writer.end();
       return 0;
     });
   },
@@ -116,14 +122,14 @@ function since(values: Values, nowMs: number): Pick<LogQuery, "sinceMs"> {
 type Write = (chunk: LogChunk) => void;
 
 /** Returns the function that prints chunks: to separate streams, all to stdout, with times, or as JSON. */
-function logWriter(way: "apart" | "together" | "times" | "json", io: Io): Write {
+function logWriter(way: "apart" | "together" | "times" | "json", writer: OutputWriter, io: Io): Write {
   switch (way) {
     case "apart":
-      return (chunk) => writeApart(chunk, io);
+      return (chunk) => writeApart(chunk, writer, io);
     case "together":
-      return (chunk) => writeTogether(chunk, io);
+      return (chunk) => writeTogether(chunk, writer, io);
     case "times":
-      return timedWriter(io);
+      return timedWriter(writer, io);
     case "json":
       return (chunk) => writeJson(chunk, io);
   }
@@ -133,23 +139,23 @@ const LINE_FEED = 10;
 const RED = Buffer.from("\x1b[31m");
 const UNCOLORED = Buffer.from("\x1b[39m");
 
-function writeApart(chunk: LogChunk, io: Io): void {
+function writeApart(chunk: LogChunk, writer: OutputWriter, io: Io): void {
   noteGap(chunk, io);
-  if (chunk.stream !== "stderr") io.out(chunk.bytes);
-  else if (io.color && io.isTTY.stderr) io.err(Buffer.concat([RED, chunk.bytes, UNCOLORED]));
-  else io.err(chunk.bytes);
+  if (chunk.stream !== "stderr") writer.out(chunk.bytes);
+  else if (io.color && io.isTTY.stderr) writer.err(Buffer.concat([RED, chunk.bytes, UNCOLORED]));
+  else writer.err(chunk.bytes);
 }
 
-function writeTogether(chunk: LogChunk, io: Io): void {
+function writeTogether(chunk: LogChunk, writer: OutputWriter, io: Io): void {
   noteGap(chunk, io);
-  io.out(chunk.bytes);
+  writer.out(chunk.bytes);
 }
 
 /**
  * Returns the function that prints chunks with times. It ends an incomplete line of one stream before it prints the
  * other stream.
  */
-function timedWriter(io: Io): Write {
+function timedWriter(writer: OutputWriter, io: Io): Write {
   const style: Style = (how, text) => (io.color ? styleText(how, text, { validateStream: false }) : text);
   let unfinished: LogChunk["stream"] | null = null;
   return (chunk) => {
@@ -161,7 +167,7 @@ function timedWriter(io: Io): Write {
     for (let at = 0; at < chunk.bytes.length; ) {
       const end = chunk.bytes.indexOf(LINE_FEED, at) + 1 || chunk.bytes.length;
       if (unfinished === null) io.out(timePrefix(chunk, { style, local: io.isTTY.stdout }));
-      io.out(chunk.bytes.subarray(at, end));
+      writer.out(chunk.bytes.subarray(at, end));
       unfinished = chunk.bytes[end - 1] === LINE_FEED ? null : chunk.stream;
       at = end;
     }

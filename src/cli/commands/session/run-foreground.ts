@@ -9,9 +9,10 @@ import { EXIT_FAILED, EXIT_SIGNAL, exitCodeOf } from "../../exit-code.ts";
 import { missingNote, reportOutcome } from "../../notes.ts";
 import { reportError } from "../../report-error.ts";
 import { attachSession } from "../../terminal/attach-session.ts";
+import { type OutputWriter, outputWriter } from "../../terminal/output.ts";
 
 /** Runs a command with live output and, if requested, the stdin of this process. Returns its exit code. */
-export async function runStreamed(gateway: Gateway, request: RunRequest, io: Io): Promise<number> {
+export async function runStreamed(gateway: Gateway, request: RunRequest, io: Io, raw: boolean): Promise<number> {
   const signals = new SignalForwarder(request.graceMs, io);
   let stopFeeding = () => {};
   try {
@@ -20,7 +21,8 @@ export async function runStreamed(gateway: Gateway, request: RunRequest, io: Io)
     if (request.stdin === "open") {
       stopFeeding = feed(io.stdin, session, (error) => reportError(error, io, { json: false }));
     }
-    const missing = await streamOutput(session, request.graceMs, io);
+    const mode = raw ? "raw" : request.pty === true ? "drawing" : "visible";
+    const missing = await streamOutput(session, { graceMs: request.graceMs, writer: outputWriter(io, mode), io });
     const info = await session.wait();
     reportOutcome(info, io);
     const code = exitCodeOf(info);
@@ -38,15 +40,19 @@ export async function runStreamed(gateway: Gateway, request: RunRequest, io: Io)
 }
 
 /** Prints the output of the command and returns the number of bytes that were dropped. */
-async function streamOutput(session: SessionHandle, graceMs: number | undefined, io: Io): Promise<number> {
+async function streamOutput(
+  session: SessionHandle,
+  { graceMs, writer, io }: { graceMs: number | undefined; writer: OutputWriter; io: Io },
+): Promise<number> {
   let missing = 0;
   try {
     for await (const chunk of session.follow()) {
       missing += chunk.dropped;
-      if (chunk.stream === "stderr") io.err(chunk.bytes);
-      else io.out(chunk.bytes);
+      if (chunk.stream === "stderr") writer.err(chunk.bytes);
+      else writer.out(chunk.bytes);
       await io.drained();
     }
+    writer.end();
   } catch (error) {
     // The reader has closed the pipe (`| head`). Stop the command, as SIGPIPE would have.
     await session.kill({ graceMs }).catch(() => {});
@@ -56,12 +62,12 @@ async function streamOutput(session: SessionHandle, graceMs: number | undefined,
 }
 
 /** Runs a command on a new terminal and attaches to it until the command ends or the user detaches. */
-export async function runOnTerminal(gateway: Gateway, request: RunRequest, io: Io): Promise<number> {
+export async function runOnTerminal(gateway: Gateway, request: RunRequest, io: Io, raw: boolean): Promise<number> {
   const signals = new SignalForwarder(request.graceMs, io);
   try {
     const session = await gateway.start(request, { foreground: true, signal: signals.beforeStart });
     signals.to(session);
-    return await attachSession(session, io, { readOnly: false, offset: 0, opening: "" });
+    return await attachSession(session, io, { readOnly: false, raw, offset: 0, opening: "" });
   } catch (error) {
     if (signals.beforeStart.aborted) return signals.exitCode;
     throw error;

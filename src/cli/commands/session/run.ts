@@ -32,6 +32,8 @@ export const run: Command = {
   description: `
     Runs PROGRAM directly, without a shell, or TEXT with bash. The command is checked against policy and waits for
     approval where policy requires it. Its output is streamed as it is written, and \`run\` exits with its exit code.
+    On a terminal, escape sequences and control characters in the output are shown instead of interpreted, except for
+    colors; with -t, those that draw on the screen are passed on.
 
     The workspace is the current directory. Any processes that a foreground command leaves running are stopped when it
     ends. The first Ctrl-C interrupts the command and its child processes, and kills them after the grace period; the
@@ -49,6 +51,7 @@ export const run: Command = {
     grace: { type: "string" },
     size: { type: "string" },
     merge: { type: "boolean" },
+    raw: { type: "boolean" },
     "log-file": { type: "string" },
     "disk-cap": { type: "string" },
     ...SANDBOX_OPTIONS,
@@ -71,6 +74,7 @@ export const run: Command = {
     grace: "DUR: Time between SIGTERM and SIGKILL when the command is stopped (default: 5s)",
     size: "COLSxROWS: Terminal size (default: the size of this terminal, or 120x30)",
     merge: "Capture stdout and stderr as one stream, in the exact order they were written",
+    raw: "Print escape sequences and control characters unchanged on a terminal",
     "log-file": "FILE: Also write the output of both streams to FILE",
     "disk-cap": "SIZE: Maximum log size of each stream, 0 for no limit (default: 64M)",
     host: "NAME: Run on this host",
@@ -83,7 +87,7 @@ export const run: Command = {
     json: "Print the result as JSON when the command has ended, instead of live output",
   },
   groups: {
-    "Output options": ["merge", "log-file", "disk-cap", "json"],
+    "Output options": ["merge", "raw", "log-file", "disk-cap", "json"],
     "Sandbox options": ["sandbox", "network", "writable"],
     "Resource limits": ["memory", "cpu", "processes"],
     "Fleet options": ["host", "label", "retry"],
@@ -122,7 +126,7 @@ export const run: Command = {
     const run = json ? runToJson : attaches ? runOnTerminal : runStreamed;
     return withGateway(
       invocation,
-      (gateway) => run(gateway, request, io),
+      (gateway) => run(gateway, request, io, values.raw === true),
       // On a terminal the user is prompted. Otherwise a note says how to approve the command.
       io.isTTY.stdin && io.isTTY.stderr && !values.detach
         ? { approve: (approval, signal) => promptUnlessAttached(approval, io, signal) }
