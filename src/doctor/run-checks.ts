@@ -4,6 +4,7 @@ import { type Check, type Finding, fail, type Machine } from "./finding.ts";
 import { checkCgroup, checkCommandUser, checkKernel, checkNode, checkOpenFiles, checkProcesses } from "./kernel.ts";
 import { checkLevel, checkSandbox } from "./sandbox.ts";
 import { checkDisk, checkHolePunching, checkStateFolder } from "./state-folder.ts";
+import { checkHardLinks } from "./workspace.ts";
 
 /** Runs all checks. `ok` is false when a check failed. */
 export async function runChecks(machine: Machine): Promise<{ ok: boolean; findings: Finding[] }> {
@@ -38,5 +39,6 @@ export const CHECKS: readonly Check[] = [
   checkCgroup,
   checkOpenFiles,
   checkProcesses,
+  checkHardLinks,
   checkFirstRun,
 ];

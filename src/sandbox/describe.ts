@@ -3,7 +3,7 @@ import { shownLine } from "../text/visible.ts";
 import { networkText } from "./access.ts";
 import { notEnforcedText } from "./not-enforced.ts";
 import type { RepositoryFinding } from "./protected/git/inspect-repository.ts";
-import { MOVED_AWAY } from "./protected/git/repository-index.ts";
+import { HARD_LINK, MOVED_AWAY } from "./protected/git/repository-index.ts";
 import type { SandboxPlan } from "./sandbox.ts";
 import type { SandboxSnapshot } from "./snapshot.ts";
 
@@ -56,20 +56,32 @@ export function newProtectedPathsWarning(paths: readonly string[]): string {
 
 const MAX_FINDINGS = 5;
 
-/** Returns the warnings for programs in repositories that commands created. */
+/** Returns the warnings for what was found in the workspace after a command. */
 export function repositoryFindingsWarnings(findings: readonly RepositoryFinding[]): string[] {
-  const moved = findings.filter(({ what }) => what === MOVED_AWAY).map(({ file }) => shownLine(file));
+  return findings.length === 0 ? [] : [...findings.flatMap(singleWarning), ...programsWarning(findings)];
+}
+
+function singleWarning({ file, what }: RepositoryFinding): string[] {
+  if (what === MOVED_AWAY) {
+    return [`sandbox: the command created ${shownLine(file)}, which redirects git; it was renamed`];
+  }
+  return what === HARD_LINK ? [hardLinkWarning(file)] : [];
+}
+
+/** Returns the warning for a file that is also in a package store or another project. */
+function hardLinkWarning(file: string): string {
+  return `sandbox: ${shownLine(file)} is a hard link; if its other name is outside the workspace, such as in a package store, commands can change that file too (see docs/sandbox.md#hard-links)`;
+}
+
+function programsWarning(findings: readonly RepositoryFinding[]): string[] {
   const found = findings
-    .filter(({ what }) => what !== MOVED_AWAY)
+    .filter(({ what }) => what !== MOVED_AWAY && what !== HARD_LINK)
     .map(({ file, what }) => `${shownLine(file)} (${shownLine(what)})`);
+  if (found.length === 0) return [];
   const more = found.length > MAX_FINDINGS ? ` and ${found.length - MAX_FINDINGS} more` : "";
+  const named = `${found.slice(0, MAX_FINDINGS).join(", ")}${more}`;
   return [
-    ...moved.map((file) => `sandbox: the command created ${file}, which redirects git; it was renamed`),
-    ...(found.length > 0
-      ? [
-          `sandbox: git runs programs named in ${found.slice(0, MAX_FINDINGS).join(", ")}${more} when it is used there; inspect the repository before you use it`,
-        ]
-      : []),
+    `sandbox: git runs programs named in ${named} when it is used there; inspect the repository before you use it`,
   ];
 }
 

@@ -5,6 +5,7 @@ import type { Reason, Security } from "../core/policy.ts";
 import { isNetworkWithin, type Network } from "../core/settings.ts";
 import type { Access, Profile } from "./access.ts";
 import { networkText } from "./access.ts";
+import { isInGitDirectory } from "./protected/protected-paths.ts";
 import { isWithin } from "./workspace.ts";
 
 /** Access that a request asks for beyond the configured sandbox. Each escalation requires approval. */
@@ -99,6 +100,8 @@ export function logEscalations(
   if (!logFile) return [];
   const asked: Escalation[] = [{ rule: "sandbox-write", paths: [logFile] }];
   if (spec?.readOnly.some((path) => isWithin(logFile, path))) return asked;
+  // A repository may be new, and a file that git does not expect there may redirect it.
+  if (spec && isInGitDirectory(logFile)) return asked;
   if (id !== undefined && basename(logFile) === `${id}.log`) return [];
   const nowhere = sandbox === "read-only" && !spec?.writable.some((place) => isWithin(logFile, place));
   return nowhere || security === "allowlist" ? asked : [];

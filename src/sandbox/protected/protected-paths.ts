@@ -100,6 +100,11 @@ function programsOf(directory: GitDirectory, workspace: string, { homes }: Prote
 const GIT_PATH =
   /^(?:.*\/)?\.git(?:$|(?:\/(?:modules|worktrees)\/.+)?\/(?:hooks|config(?:\.worktree)?|commondir|gitdir)(?=$|\/|\.lock$))/;
 
+/** Reports whether a path is a `.git` entry or inside one, compared by name only, as on a file system without case. */
+export function isInGitDirectory(path: string): boolean {
+  return /\/\.git(?:\/|$)/i.test(path);
+}
+
 /** Returns the protected path in `root` that contains a path, compared by name only, or null if there is none. */
 export function protectedPathOf(path: string, root: string): string | null {
   const within = path.slice(root.length + 1);

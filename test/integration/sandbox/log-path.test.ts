@@ -31,7 +31,9 @@ async function open(policy: ConfigFile = {}) {
 
 test("a log file in a protected path requires approval, and the request names it", async () => {
   const { gateway, asked } = await open();
-  for (const logFile of [".git/config", ".git/hooks/pre-commit", ".vscode", "sallyport.json"]) {
+  mkdirSync(fixture.path("new/.git/modules"), { recursive: true });
+  const inGit = [".git/config", ".git/hooks/pre-commit", ".git/commondir", ".git/x", "new/.git/config", "new/.git/x"];
+  for (const logFile of [...inGit, ".vscode", "sallyport.json"]) {
     const result = await gateway.run({ command: "echo '	fsmonitor = evil'", logFile });
     assert.equal(result.status, "denied", logFile);
     const { request } = asked.at(-1) as Approval;

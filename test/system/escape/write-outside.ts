@@ -16,6 +16,14 @@ const ways: [name: string, script: string][] = [
     "hard-link an outside file into the workspace and write to it",
     `${tool("link", "$OUT/victim", "mine")} && echo x >> mine`,
   ],
+  [
+    "hard-link an outside file into the workspace through /proc/self/fd",
+    `${tool("link-proc", "$OUT/victim", "mine")} && echo x >> mine`,
+  ],
+  [
+    "hard-link an outside file into its temporary directory",
+    `d="\${TMPDIR:-.}"; rm -f "$d/mine"; ${tool("link", "$OUT/victim", '"$d/mine"')} && echo x >> "$d/mine"`,
+  ],
   ["create a hard link outside to a file of the workspace", `echo x > mine && ${tool("link", "mine", "$OUT/new")}`],
   ["move an outside file into the workspace", tool("rename", "$OUT/victim", "mine")],
   ["move a file out of the workspace", `echo x > mine && ${tool("rename", "mine", "$OUT/new")}`],
@@ -59,6 +67,10 @@ const ways: [name: string, script: string][] = [
 const asRoot: [name: string, script: string][] = [
   ["write to /etc", "echo x > /etc/sallyport-escape && rm /etc/sallyport-escape"],
   ["write to /usr", "echo x > /usr/sallyport-escape && rm /usr/sallyport-escape"],
+  [
+    "hard-link an outside file into the workspace by its descriptor",
+    `${tool("link-fd", "$OUT/victim", "mine")} && echo x >> mine`,
+  ],
   ["create a device outside", tool("mknod", "$OUT/new")],
   ["create a device in the workspace", tool("mknod", "device")],
   ["set a kernel parameter", "v=$(cat /proc/sys/vm/swappiness) && echo $v > /proc/sys/vm/swappiness"],

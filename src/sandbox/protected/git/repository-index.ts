@@ -28,6 +28,9 @@ const MAX_FILE_BYTES = 4 << 20;
 /** The finding for an entry that a command created and that was renamed. */
 export const MOVED_AWAY = "moved away";
 
+/** The finding for a file that has further names outside the workspace. */
+export const HARD_LINK = "hard link";
+
 /** The part of an index that is kept in the state folder, where commands cannot change it. */
 interface StoredIndex {
   workspace: string;
@@ -84,10 +87,6 @@ export class RepositoryIndex {
   /** Sets the entries of git directories that did not exist before the next command and must not appear. */
   expectAbsent(paths: readonly string[]): void {
     this.#absent = paths;
-  }
-
-  get linkedFile(): string | null {
-    return this.#stored.linkedFile;
   }
 
   /**
@@ -162,6 +161,9 @@ export class RepositoryIndex {
       return inspectRepository(git, (directory) => isNew || this.isCreated(directory));
     });
     this.#fresh.clear();
+    if (this.#stored.linkedFile !== null && !reported.some((text) => text.endsWith(` ${HARD_LINK}`))) {
+      all.push({ file: this.#stored.linkedFile, what: HARD_LINK });
+    }
     const found = all.filter((finding) => !reported.includes(textOf(finding)));
     if (found.length === 0) return [];
     const texts = [...new Set([...reported, ...found.map(textOf)])];
