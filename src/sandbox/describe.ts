@@ -81,7 +81,7 @@ function programsWarning(findings: readonly RepositoryFinding[]): string[] {
   const more = found.length > MAX_FINDINGS ? ` and ${found.length - MAX_FINDINGS} more` : "";
   const named = `${found.slice(0, MAX_FINDINGS).join(", ")}${more}`;
   return [
-    `sandbox: git runs programs named in ${named} when it is used there; inspect the repository before you use it`,
+    `sandbox: git runs programs or writes elsewhere because of ${named}; inspect the repository before you use it`,
   ];
 }
 

@@ -223,6 +223,16 @@ const ATTEMPTS: Attempt[] = [
     plant: `cp ${HOOK} tools/clean.sh`,
     also: [["add", "."]],
   },
+  {
+    name: "leave commands in an unfinished rebase",
+    given: (place) => {
+      repository(place);
+      git(place, "commit", "-q", "--allow-empty", "-m", "second");
+    },
+    plant: 'printf "break\\nexec %s\\n" "$RUN" > todo; GIT_SEQUENCE_EDITOR="cp todo" git rebase -q -i HEAD~1',
+    also: [["rebase", "--continue"]],
+    warns: /rebase-merge\/git-rebase-todo \(exec\)/,
+  },
   // A command may create repositories. What they run is reported.
   {
     name: "create a repository",

@@ -18,6 +18,11 @@ const REPOSITORY_PATHS = ["hooks", "config", "config.worktree", "commondir"];
 /** The same for the folder of a linked worktree. Git reads hooks and `config` from the repository itself. */
 const WORKTREE_PATHS = ["commondir", "gitdir", "config.worktree"];
 
+/** Reports whether git writes an entry of a git directory as data. */
+export function isGitData(name: string): boolean {
+  return DATA.test(name);
+}
+
 /** The maximum number of folders that are searched for submodules and worktrees, and of their nesting. */
 const MAX_FOLDERS = 500;
 const MAX_DEPTH = 6;
@@ -63,7 +68,7 @@ export function gitDirectoriesIn(path: string, isWorktree = false): { found: Git
 /** Returns the protected paths of one git directory. Links are returned as they are, followed by their targets. */
 export function protectedEntries({ path, isWorktree, isBare }: GitDirectory): string[] {
   const always = isWorktree ? WORKTREE_PATHS : REPOSITORY_PATHS;
-  const others = (isBare ? [] : entriesOf(path)).filter((name) => !DATA.test(name) && !always.includes(name));
+  const others = (isBare ? [] : entriesOf(path)).filter((name) => !isGitData(name) && !always.includes(name));
   // A link in place of `modules` could be replaced by a folder with other repositories.
   const links = ["modules", "worktrees"].filter((name) => lstat(join(path, name))?.isSymbolicLink());
   return [...always, ...others, ...links].flatMap((name) => withTarget(join(path, name)));

@@ -1,8 +1,8 @@
 import { lstatSync, readdirSync, readlinkSync } from "node:fs";
-import { dirname, isAbsolute, join, resolve } from "node:path";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { isWithin } from "../../workspace.ts";
 import { parseGitConfig } from "./git-config.ts";
-import { gitDirectoriesIn, gitDirectoryOf } from "./git-directory.ts";
+import { gitDirectoriesIn, gitDirectoryOf, isGitData } from "./git-directory.ts";
 import { gitFileTarget } from "./linked-worktree.ts";
 import { runsProgram } from "./program-settings.ts";
 import { readSmallFile } from "./read-small-file.ts";
@@ -44,14 +44,30 @@ function inspectDirectory(directory: string, isWorktree: boolean, workingTree: s
     // Git reads the settings of the folder that `commondir` names.
     if (redirect !== null && !isWorktree) found.push(...inspectConfig(join(redirect, name), workingTree));
   }
-  found.push(
-    ...inspectHooks(join(directory, "hooks")),
+  return [...found, ...inspectHooks(join(directory, "hooks")), ...inspectData(directory)];
+}
+
+/**
+ * Returns what is dangerous in the data of a git directory, which commands can write even in a protected repository: an
+ * unfinished rebase that runs commands, and links to files that git then writes to. A log, for example, contains the
+ * names of branches.
+ */
+export function inspectData(directory: string): RepositoryFinding[] {
+  const folders = ["", "logs", "logs/refs", "logs/refs/heads"].map((name) => join(directory, name));
+  const links = folders.flatMap(linksIn).filter((link) => dirname(link) !== directory || isGitData(basename(link)));
+  return [
     ...inspectTodo(join(directory, "rebase-merge/git-rebase-todo")),
-  );
-  for (const name of ["logs", "logs/HEAD", "HEAD", "index", "COMMIT_EDITMSG", "FETCH_HEAD"]) {
-    found.push(...inspectLink(join(directory, name), directory));
+    ...links.flatMap((link) => inspectLink(link, directory)),
+  ];
+}
+
+function linksIn(folder: string): string[] {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true });
+    return entries.flatMap((entry) => (entry.isSymbolicLink() ? [join(folder, entry.name)] : []));
+  } catch {
+    return [];
   }
-  return found;
 }
 
 function inspectConfig(file: string, workingTree: string): RepositoryFinding[] {
@@ -80,10 +96,8 @@ function inspectTodo(file: string): RepositoryFinding[] {
   return /^\s*(?:x|exec)\s/m.test(text) ? [{ file, what: "exec" }] : [];
 }
 
-/** Finds a link to a file outside the repository. Git would write to it: a log, for example, contains branch names. */
 function inspectLink(path: string, directory: string): RepositoryFinding[] {
   try {
-    if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return [];
     const target = readlinkSync(path);
     const isInside = !isAbsolute(target) && isWithin(resolve(dirname(path), target), directory);
     return isInside ? [] : [{ file: path, what: "symbolic link" }];

@@ -4,7 +4,7 @@ import { sha256 } from "../../../storage/sha256.ts";
 import { RepositoryScan } from "./find-repositories.ts";
 import { gitDirectoriesIn, gitDirectoryOf } from "./git-directory.ts";
 import { moveAway } from "./git-entries.ts";
-import { inspectRepository, type RepositoryFinding } from "./inspect-repository.ts";
+import { inspectData, inspectRepository, type RepositoryFinding } from "./inspect-repository.ts";
 import { readSmallFile } from "./read-small-file.ts";
 
 /** How often a workspace is scanned for repositories that were created outside Sallyport. */
@@ -52,6 +52,8 @@ interface StoredIndex {
  */
 export class RepositoryIndex {
   readonly #workspace: string;
+  /** The `.git` of the workspace, which is always protected. */
+  readonly #root: string;
   readonly #file: string;
   #stored: StoredIndex;
   #written = "";
@@ -67,6 +69,7 @@ export class RepositoryIndex {
 
   constructor(state: string, workspace: string) {
     this.#workspace = workspace;
+    this.#root = join(workspace, ".git");
     this.#file = join(state, "repositories", `${sha256(workspace).slice(0, 24)}.json`);
     this.#stored = readIndex(this.#file, workspace);
   }
@@ -114,28 +117,50 @@ export class RepositoryIndex {
   }
 
   #advance(milliseconds: number): void {
+    const isFirst = this.#scan === null;
     this.#scan ??= new RepositoryScan(this.#workspace);
     const scan = this.#scan;
+    const before = scan.repositories.length;
     scan.advance(milliseconds);
-    const root = join(this.#workspace, ".git");
-    const known = scan.isDone
-      ? this.#stored.repositories.filter((path) => existsSync(path))
-      : this.#stored.repositories;
-    const found = scan.repositories.filter((path) => path !== root);
-    if (this.#stored.scannedMs > 0) {
-      for (const path of found) if (!known.includes(path)) this.#fresh.add(path);
-    }
-    const inside = [root, ...found].flatMap((path) => [path, ...directoriesOf(path)]);
-    const created = inside.flatMap((path) => this.#createdIdentity(path) ?? []);
-    this.#stored = {
-      ...this.#stored,
-      repositories: [...new Set([...known, ...found])],
-      created: [...new Set([...this.#stored.created, ...created])].slice(-MAX_REMEMBERED),
-      ...(scan.isDone ? { scannedMs: Date.now(), linkedFile: scan.linkedFile } : {}),
-    };
-    if (scan.isDone) this.#scan = null;
+    const found = scan.repositories.slice(before).filter((path) => path !== this.#root);
+    this.#add(found, isFirst ? [this.#root, ...found] : found);
+    if (scan.isDone) this.#finish(scan);
     else this.#continueLater(0);
     this.#write();
+  }
+
+  /** Adds repositories to the index, and determines which of them, and of the git directories in them, are new. */
+  #add(found: readonly string[], inspected: readonly string[]): void {
+    const { repositories, created, scannedMs } = this.#stored;
+    const added = found.filter((path) => !repositories.includes(path));
+    if (scannedMs > 0) for (const path of added) this.#fresh.add(path);
+    const inside = this.#ran.length === 0 ? [] : inspected.flatMap((path) => [path, ...directoriesOf(path)]);
+    const identities = inside.flatMap((path) => this.#createdIdentity(path) ?? []);
+    this.#stored = {
+      ...this.#stored,
+      repositories: [...repositories, ...added],
+      created: [...new Set([...created, ...identities])].slice(-MAX_REMEMBERED),
+    };
+  }
+
+  #finish(scan: RepositoryScan): void {
+    const { repositories, reported, scannedMs } = this.#stored;
+    // What a person set up before the first command is not reported.
+    const known = scannedMs === 0 ? this.#inspectRootData().map(textOf) : [];
+    this.#stored = {
+      ...this.#stored,
+      repositories: repositories.filter((path) => existsSync(path)),
+      reported: [...reported, ...known],
+      scannedMs: Date.now(),
+      linkedFile: scan.linkedFile,
+    };
+    this.#scan = null;
+  }
+
+  /** Inspects what commands can write in the workspace's own repository. */
+  #inspectRootData(): RepositoryFinding[] {
+    const directory = gitDirectoryOf(this.#root);
+    return directory === null ? [] : inspectData(directory);
   }
 
   /** Returns the identity of a git directory that was created while a command ran. */
@@ -154,13 +179,15 @@ export class RepositoryIndex {
   }
 
   #newFindings(): RepositoryFinding[] {
-    const { reported } = this.#stored;
-    const root = join(this.#workspace, ".git");
-    const all = [...new Set([root, ...this.#stored.repositories, ...this.#fresh])].flatMap((git) => {
-      const isNew = this.#fresh.has(git) || this.isCreated(git);
-      return inspectRepository(git, (directory) => isNew || this.isCreated(directory));
-    });
-    this.#fresh.clear();
+    const { reported, created, repositories } = this.#stored;
+    const all = this.#inspectRootData();
+    if (created.length > 0 || this.#fresh.size > 0) {
+      for (const git of [this.#root, ...repositories]) {
+        const isNew = this.#fresh.has(git) || this.isCreated(git);
+        all.push(...inspectRepository(git, (directory) => isNew || this.isCreated(directory)));
+      }
+      this.#fresh.clear();
+    }
     if (this.#stored.linkedFile !== null && !reported.some((text) => text.endsWith(` ${HARD_LINK}`))) {
       all.push({ file: this.#stored.linkedFile, what: HARD_LINK });
     }
