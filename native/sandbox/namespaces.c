@@ -138,7 +138,9 @@ static bool open_namespaces(struct namespaces *made, pid_t maker, const struct s
 {
 	if (report->has_user && (made->user = open_proc_entry(maker, "ns/user", O_RDONLY)) < 0)
 		return false;
-	if (!report->no_mounts && (made->mount = open_proc_entry(maker, "ns/mnt", O_RDONLY)) < 0)
+	if (!report->no_mounts && ((made->mount = open_proc_entry(maker, "ns/mnt", O_RDONLY)) < 0 ||
+				   (made->root = open_proc_entry(maker, "root", O_PATH | O_DIRECTORY)) < 0 ||
+				   (made->mount_table = open_proc_entry(maker, "mounts", O_RDONLY)) < 0))
 		return false;
 	if (spec->network == NETWORK_OFF && !report->no_network &&
 	    (made->network = open_proc_entry(maker, "ns/net", O_RDONLY)) < 0)
@@ -211,8 +213,8 @@ int namespaces_enter(const struct namespaces *namespaces)
 
 void namespaces_close(struct namespaces *namespaces)
 {
-	int *each[] = {&namespaces->user, &namespaces->mount, &namespaces->network,
-		       &namespaces->ipc,  &namespaces->uts,   &namespaces->devpts};
+	int *each[] = {&namespaces->user, &namespaces->mount,  &namespaces->network, &namespaces->ipc,
+		       &namespaces->uts,  &namespaces->devpts, &namespaces->root,    &namespaces->mount_table};
 	for (unsigned i = 0; i < sizeof each / sizeof *each; i++) {
 		if (*each[i] >= 0)
 			close(*each[i]);

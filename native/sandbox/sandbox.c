@@ -46,7 +46,7 @@ bool sandbox_prepare(struct sandbox *sandbox, const struct sandbox_spec *spec, s
 	*sandbox = (struct sandbox){0};
 	if (!spec->enabled)
 		return true;
-	const struct cached_sandbox *cached = sandbox_cache_get(spec, failure);
+	struct cached_sandbox *cached = sandbox_cache_get(spec, failure);
 	if (!cached)
 		return false;
 	struct seccomp_options options = {sockets_for(spec, cached), cached->abi > 0};
@@ -56,6 +56,8 @@ bool sandbox_prepare(struct sandbox *sandbox, const struct sandbox_spec *spec, s
 	struct mechanisms mechanisms = mechanisms_of(&cached->namespaces, cached->abi, sandbox->own_pid_namespace);
 	mechanisms.seccomp = sandbox->filter != NULL;
 	sandbox->unsupported |= unsupported_find(spec, &mechanisms);
+	if (!mask_monitor_works(&cached->monitor))
+		sandbox->unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_MASK_MONITOR);
 	if (!spec->require || sandbox->unsupported == 0)
 		return true;
 	/* A namespace may be missing only for now, for example for lack of memory, so it is tried again next time. */

@@ -11,7 +11,7 @@
 /* The sandbox of one command. It is prepared before the fork, so that the child only has to apply it. */
 struct sandbox {
 	const struct sandbox_spec *spec; /* NULL if the command runs without a sandbox */
-	const struct cached_sandbox *cached;
+	struct cached_sandbox *cached;
 	const struct sock_fprog *filter;
 	bool own_pid_namespace; /* also has its own /proc */
 	unsupported_t unsupported;

@@ -28,6 +28,7 @@ static void evict(struct cached_sandbox *entry)
 	free(entry->key);
 	if (entry->ruleset >= 0)
 		close(entry->ruleset);
+	mask_monitor_free(&entry->monitor);
 	namespaces_close(&entry->namespaces);
 	path_fingerprints_free(&entry->fingerprints);
 	memset(entry, 0, sizeof *entry);
@@ -72,6 +73,7 @@ static char *make_key(const struct sandbox_spec *spec, size_t *length)
 		spec->denied,
 		spec->masked,
 		spec->held,
+		spec->absent,
 		{spec->tmp_dir, spec->tmp_dir ? strlen(spec->tmp_dir) : 0},
 		{(const char *)spec->ports, 2 * spec->port_count},
 	};
@@ -141,6 +143,10 @@ static bool build(struct cached_sandbox *entry, const struct sandbox_spec *spec,
 	}
 	if (!namespaces_make(&entry->namespaces, spec, &entry->unsupported, failure))
 		return false;
+	if (mask_monitor_build(&entry->monitor, spec, &entry->namespaces, entry->ruleset >= 0) < 0) {
+		*failure = (struct launch_failure){"sandbox-memory", errno};
+		return false;
+	}
 	if (entry->ruleset < 0 || entry->namespaces.devpts < 0)
 		return true;
 	*failure = (struct launch_failure){"sandbox-landlock", 0};
@@ -174,7 +180,8 @@ struct cached_sandbox *sandbox_cache_get(const struct sandbox_spec *spec, struct
 	}
 	evict_if_mounts_changed();
 	struct cached_sandbox *entry = lookup(key, length);
-	if (entry && entry->uses < MAX_USES && path_fingerprints_match(&entry->fingerprints)) {
+	if (entry && entry->uses < MAX_USES && path_fingerprints_match(&entry->fingerprints) &&
+	    mask_monitor_start(&entry->monitor, spec)) {
 		free(key);
 		entry->reused = true;
 	} else {
@@ -186,6 +193,7 @@ struct cached_sandbox *sandbox_cache_get(const struct sandbox_spec *spec, struct
 			evict(entry);
 			return NULL;
 		}
+		mask_monitor_start(&entry->monitor, spec);
 	}
 	entry->uses += spec->isolated;
 	entry->last_used = ++use_counter;

@@ -2,6 +2,7 @@
 #define SALLYPORT_SANDBOX_CACHE_H
 
 #include "launch_failure.h"
+#include "sandbox/monitor/mask_monitor.h"
 #include "sandbox/namespaces.h"
 #include "sandbox/path_fingerprints.h"
 #include "sandbox/spec.h"
@@ -19,6 +20,7 @@ struct cached_sandbox {
 	struct namespaces namespaces;
 	unsupported_t unsupported;
 	struct path_fingerprints fingerprints;
+	struct mask_monitor monitor;
 	unsigned long last_used;
 };
 

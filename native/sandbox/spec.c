@@ -14,6 +14,7 @@ enum spec_tag {
 	TAG_USER = 29, /* u32 uid, u32 gid, then a u32 per supplementary group */
 	TAG_MASKED = 30,
 	TAG_HELD = 34,
+	TAG_ABSENT = 38,
 };
 
 #define MAX_GROUPS 65536u
@@ -82,11 +83,12 @@ static const char *parse_user(struct sandbox_spec *spec, const unsigned char *by
 static const char *parse_flags(struct sandbox_spec *spec, const unsigned char *bytes, size_t length)
 {
 	uint32_t flags = read_le(bytes, length < 4 ? length : 4);
-	if (length != 4 || (flags & ~(uint32_t)(SPEC_ISOLATED | SPEC_REQUIRE)))
+	if (length != 4 || (flags & ~(uint32_t)(SPEC_ISOLATED | SPEC_REQUIRE | SPEC_MASK_WARN)))
 		return "unknown sandbox flag";
 	spec->enabled = true;
 	spec->isolated = flags & SPEC_ISOLATED;
 	spec->require = flags & SPEC_REQUIRE;
+	spec->mask_warn = flags & SPEC_MASK_WARN;
 	return NULL;
 }
 
@@ -104,6 +106,7 @@ const char *sandbox_spec_parse_field(struct sandbox_spec *spec, unsigned tag, co
 	case TAG_DENIED: return parse_paths(&spec->denied, bytes, length);
 	case TAG_MASKED: return parse_paths(&spec->masked, bytes, length);
 	case TAG_HELD: return parse_paths(&spec->held, bytes, length);
+	case TAG_ABSENT: return parse_paths(&spec->absent, bytes, length);
 	case TAG_TMP_DIR: return parse_path(&spec->tmp_dir, bytes, length);
 	case TAG_USER: return parse_user(spec, raw, length);
 	case TAG_NETWORK:

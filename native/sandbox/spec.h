@@ -10,7 +10,7 @@
 #define SPEC_TAG_FIRST 22u
 #define SPEC_TAG_LAST 39u
 
-enum spec_flag { SPEC_ISOLATED = 1, SPEC_REQUIRE = 2 };
+enum spec_flag { SPEC_ISOLATED = 1, SPEC_REQUIRE = 2, SPEC_MASK_WARN = 4 };
 enum spec_network { NETWORK_ON = 0, NETWORK_OFF = 1, NETWORK_PORTS = 2 };
 
 /* Consecutive NUL-terminated strings. */
@@ -22,9 +22,11 @@ struct string_list {
 struct sandbox_spec {
 	bool enabled; /* false if no sandbox was requested */
 	bool isolated, require;
+	bool mask_warn; /* the command continues when a mask breaks; by default it is killed */
 	struct string_list writable, read_only, denied;
 	struct string_list masked; /* paths to mask if they exist, such as sockets, which Landlock may not protect */
 	struct string_list held;   /* links to denied paths that must not be replaced */
+	struct string_list absent; /* paths that count as a broken mask if they appear while the command runs */
 	const char *tmp_dir;       /* may be NULL */
 	uint8_t network;
 	const unsigned char *ports; /* u16 each */

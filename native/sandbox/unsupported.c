@@ -15,6 +15,7 @@ static const char *const names[UNSUPPORTED_COUNT] = {
 	[UNSUPPORTED_DENIED_LATER] = "denied-later",
 	[UNSUPPORTED_NAMESPACES] = "namespaces",
 	[UNSUPPORTED_SECCOMP] = "seccomp",
+	[UNSUPPORTED_MASK_MONITOR] = "mask-monitor",
 };
 
 /* Reports whether SPEC restricts files and processes. With the profile `off`, it has only a user or a network mode, and

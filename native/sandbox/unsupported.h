@@ -21,6 +21,7 @@ enum unsupported_feature {
 	UNSUPPORTED_DENIED_LATER,   /* a denied path in a writable directory does not exist, so it cannot be masked */
 	UNSUPPORTED_NAMESPACES,     /* isolated, but some namespaces are not available */
 	UNSUPPORTED_SECCOMP,        /* system calls are not filtered */
+	UNSUPPORTED_MASK_MONITOR,   /* limits of inotify are exhausted: not every broken mask is detected */
 	UNSUPPORTED_COUNT,
 };
 
@@ -43,7 +44,7 @@ unsupported_t unsupported_find(const struct sandbox_spec *spec, const struct mec
 const char *unsupported_name(unsigned feature);
 
 /* Formats the names of the features as a JSON array and returns its length. */
-#define UNSUPPORTED_TEXT_MAX 256
+#define UNSUPPORTED_TEXT_MAX 512
 size_t unsupported_format(unsupported_t unsupported, char text[UNSUPPORTED_TEXT_MAX]);
 
 #endif

@@ -41,6 +41,8 @@ void session_report_exit(struct session *session)
 	char text[EXIT_RECORD_MAX];
 	struct exit_record *record = &session->record;
 	bool already_reported = session->reported;
+	session_check_masks(session); /* the command may have ended before the event was read */
+	session_find_created_paths(session);
 	for (unsigned i = 0; i < session->capture.count; i++)
 		if (session->capture.streams[i].lost > 0)
 			timeline_publish(&session->capture.timeline, session->dirfd, session->capture.streams,

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char *const reasons[] = {"exited", "timeout", "killed", "failed", "limit"};
+static const char *const reasons[] = {"exited", "timeout", "killed", "failed", "limit", "mask"};
 static const char *const limits[] = {"", "memory", "processes", "disk"};
 
 /* Formats the JSON members about limits, each with a trailing comma. Returns their length. */
@@ -35,6 +35,21 @@ static int format_limits(const struct exit_record *r, char *text, size_t room)
 	}
 	if (any)
 		n += (size_t)snprintf(text + n, room - n, "],");
+	return (int)n;
+}
+
+/* Formats the JSON members about masks, each with a leading comma. Returns their length. */
+static int format_masks(const struct exit_record *r, char *text, size_t room)
+{
+	const struct paths_text *broken = &r->broken_masks, *created = &r->created;
+	size_t n = 0;
+	if (broken->count > 0)
+		n += (size_t)snprintf(text, room, ",\"masks\":{\"reaction\":\"%s\",\"count\":%u,\"paths\":[%.*s]}",
+				      r->killed_for_mask ? "kill" : "warn", broken->count, (int)broken->length,
+				      broken->text);
+	if (created->count > 0)
+		n += (size_t)snprintf(text + n, room - n, ",\"created\":{\"count\":%u,\"paths\":[%.*s]}",
+				      created->count, (int)created->length, created->text);
 	return (int)n;
 }
 
@@ -74,6 +89,7 @@ size_t exit_record_format(const struct exit_record *r, const char *event, const 
 		unsupported_format(r->unsupported, unsupported);
 		n += snprintf(text + n, EXIT_RECORD_MAX - (size_t)n, ",\"gaps\":%s", unsupported);
 	}
+	n += format_masks(r, text + n, EXIT_RECORD_MAX - (size_t)n);
 	n += snprintf(text + n, EXIT_RECORD_MAX - (size_t)n, "}\n");
 	return (size_t)n;
 }

@@ -7,9 +7,10 @@
 #include <sys/types.h>
 
 #include "io/stream_file.h"
+#include "sandbox/monitor/mask_monitor.h"
 #include "sandbox/unsupported.h"
 
-enum end_reason { END_EXITED, END_TIMEOUT, END_KILLED, END_FAILED, END_LIMIT };
+enum end_reason { END_EXITED, END_TIMEOUT, END_KILLED, END_FAILED, END_LIMIT, END_MASK };
 enum limit_kind { LIMIT_NONE, LIMIT_MEMORY, LIMIT_PROCESSES, LIMIT_DISK };
 
 /* The result of a command, as stored in its exit record. */
@@ -31,10 +32,13 @@ struct exit_record {
 	bool unenforced_memory, unenforced_cpu, unenforced_tasks; /* limits that the kernel does not enforce here */
 	unsigned leftover;         /* processes that were running after the main process had exited */
 	unsupported_t unsupported; /* sandbox features that were not available */
+	struct paths_text broken_masks;
+	bool killed_for_mask;      /* the reaction to broken masks */
+	struct paths_text created; /* protected paths that were not protected, and were created or changed */
 	bool final;                /* no further record follows */
 };
 
-#define EXIT_RECORD_MAX 2048
+#define EXIT_RECORD_MAX 4096
 
 /* Formats the record as a line of JSON whose "ev" is EVENT. Returns the length including the newline. */
 size_t exit_record_format(const struct exit_record *record, const char *event, const struct stream_file *streams,

@@ -53,9 +53,11 @@ static void accept_client(struct session *session)
 	close(fd);
 }
 
+#define MAX_POLLED (12 + SESSION_CLIENTS)
+
 struct poll_set {
-	struct pollfd fds[8 + SESSION_CLIENTS];
-	struct channel *channels[8 + SESSION_CLIENTS];
+	struct pollfd fds[MAX_POLLED];
+	struct channel *channels[MAX_POLLED];
 	unsigned count;
 };
 
@@ -91,6 +93,9 @@ static void loop(struct session *session, struct keeper_env *env)
 		int streams[2] = {poll_add(&poll_set, session->capture.pipes[0], POLLIN, NULL),
 				  poll_add(&poll_set, session->capture.pipes[1], POLLIN, NULL)};
 		int listener = poll_add(&poll_set, session->listener, POLLIN, NULL);
+		struct mask_monitor *monitor = session->sandbox.cached ? &session->sandbox.cached->monitor : NULL;
+		int masks[2] = {poll_add(&poll_set, monitor ? monitor->mounts : -1, POLLPRI, NULL),
+				poll_add(&poll_set, monitor ? mask_monitor_watches_fd(monitor) : -1, POLLIN, NULL)};
 		/* Without queued input, stdin is polled only for POLLERR, which reports that the command has closed it.
 		 * A terminal is never closed. */
 		bool stdin_queued = session->stdin_pump.queued > 0;
@@ -109,6 +114,10 @@ static void loop(struct session *session, struct keeper_env *env)
 		if (ppoll(poll_set.fds, poll_set.count, next == NEVER ? NULL : &timeout, NULL) <= 0)
 			continue;
 
+		if (is_ready(&poll_set, masks[0]))
+			mask_monitor_mounts_changed(monitor);
+		if (is_ready(&poll_set, masks[0]) || is_ready(&poll_set, masks[1]))
+			session_check_masks(session);
 		for (unsigned i = 0; i < poll_set.count; i++) {
 			if (!poll_set.channels[i] || !poll_set.fds[i].revents || poll_set.channels[i]->fd < 0)
 				continue;
@@ -271,6 +280,7 @@ void session_run(struct session *session, struct keeper_env *env, struct channel
 		if (request->timeout_ms > 0)
 			session->deadline_at = session->record.started_us + request->timeout_ms * MS;
 		limit_monitor_start(&session->limits, session->record.started_us);
+		session_check_masks(session); /* one may have broken between the set-up and the start */
 		if (origin->in_used > 0)
 			control_serve(session, origin); /* already buffered, so poll would not report it */
 		loop(session, env);

@@ -64,11 +64,22 @@ void session_terminate_tree(struct session *session, int signal, int64_t grace_u
 /* Reaps all exited children and adds their resource usage to the record. */
 void session_reap(struct session *session);
 
+/* Kills the tree at once. REASON is why the main process ends, if it is still running. */
+void session_kill_now(struct session *session, enum end_reason reason);
+
 void session_fire_timers(struct session *session, int64_t now);
 int64_t session_next_timer(const struct session *session);
 
 /* Reports the exit if the command has ended. Returns true when no process is left to wait for. */
 bool session_try_finish(struct session *session, int64_t now);
+
+/* ---- masks.c: masks that break while the command runs ---- */
+
+/* Records masks that have broken since the last call, and kills the command unless its specification says otherwise. */
+void session_check_masks(struct session *session);
+
+/* Records protected paths that were created while the command ran. */
+void session_find_created_paths(struct session *session);
 
 /* ---- events.c: messages to gateways ---- */
 

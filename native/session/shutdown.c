@@ -35,19 +35,24 @@ void session_terminate_tree(struct session *session, int signal, int64_t grace_u
 		session->kill_at = now + grace_us;
 }
 
-static void kill_over_limit(struct session *session)
+void session_kill_now(struct session *session, enum end_reason reason)
 {
-	log_info("shutdown", "session %s: killing the command, which exceeded a limit", session->id);
 	session->limits.check_at = NEVER;
 	limit_monitor_raise_priority(&session->limits);
 	if (session->main_alive) {
 		if (session->record.reason == END_EXITED)
-			session->record.reason = END_LIMIT;
+			session->record.reason = reason;
 		/* Kill the process group first: the kernel does this atomically, and most fork bombs are a single
 		 * group. The process has not been reaped, so its pid cannot have been reused. */
 		kill(-session->record.pid, SIGKILL);
 	}
 	session_terminate_tree(session, SIGKILL, 0);
+}
+
+static void kill_over_limit(struct session *session)
+{
+	log_info("shutdown", "session %s: killing the command, which exceeded a limit", session->id);
+	session_kill_now(session, END_LIMIT);
 }
 
 static bool is_foreground(const struct session *session)

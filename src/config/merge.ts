@@ -153,6 +153,7 @@ export const MERGE: MergeTable<Settings> = {
   denied: union,
   user: operatorOnly(),
   require: requirement,
+  maskFailure: strictest({ warn: ["kill"], kill: [] }),
   scope: strictest({ anywhere: ["workspace"], workspace: [] }),
   rules: restrictions,
   allowlist: subset(),

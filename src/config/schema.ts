@@ -1,7 +1,18 @@
 import * as z from "zod";
 import type { AllowEntry, UserRule } from "../core/policy.ts";
 import type { OPERATIONS, TOOLSETS } from "../core/settings.ts";
-import { ASK, DEFAULTS, DURABILITY, NETWORK, PERMISSION, QUORUM, SANDBOX, SCOPE, SECURITY } from "../core/settings.ts";
+import {
+  ASK,
+  DEFAULTS,
+  DURABILITY,
+  MASK_FAILURE,
+  NETWORK,
+  PERMISSION,
+  QUORUM,
+  SANDBOX,
+  SCOPE,
+  SECURITY,
+} from "../core/settings.ts";
 
 /**
  * The schema of sallyport.json. Every key is optional, unknown keys are rejected. The defaults are in core/settings.ts.
@@ -310,6 +321,10 @@ const config = () =>
         .describe(
           "What to do if this machine cannot enforce the whole sandbox: `true` refuses to run commands; `false` runs them with what can be enforced, even if that is nothing (default: refuse only if nothing can be enforced)",
         ),
+      maskFailure: z
+        .enum(MASK_FAILURE)
+        .optional()
+        .describe("What happens to a running command when a denied or protected path loses its mask: kill it, or warn"),
       scope: z
         .enum(SCOPE)
         .optional()
@@ -353,6 +368,7 @@ const agentConfig = () =>
       denied: true,
       user: true,
       require: true,
+      maskFailure: true,
       scope: true,
       rules: true,
       allowlist: true,

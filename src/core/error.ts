@@ -27,6 +27,7 @@ export type ErrorType =
   | "ArgumentsTooLong"
   | "ResourceLimitExceeded"
   | "SandboxUnavailable"
+  | "MaskBroken"
   | "SessionNotFound"
   | "SessionLost"
   | "AmbiguousId"

@@ -81,6 +81,15 @@ export interface ExceededLimit {
   peak: number;
 }
 
+/** Masks that broke while a command ran, because a path was created, replaced or moved outside the sandbox. */
+export interface BrokenMasks {
+  /** `kill` if running processes of the command were killed for it. */
+  reaction: "kill" | "warn";
+  /** The number of paths. Very long lists are not complete in `paths`. */
+  count: number;
+  paths: string[];
+}
+
 /** The sandbox of one command. Plain data, created by sandbox/ and applied right before the exec. */
 export interface SandboxSpec {
   /** Whether to run in separate user, mount, PID, IPC and UTS namespaces. */
@@ -100,6 +109,10 @@ export interface SandboxSpec {
   masked: string[];
   /** Symbolic links in writable folders that lead to denied paths, and therefore cannot be replaced. */
   held: string[];
+  /** Paths within `writable` that do not exist. If one appears while the command runs, it counts as a broken mask. */
+  absent: string[];
+  /** Whether the command is killed when a mask breaks while it runs, or continues with a warning. */
+  maskFailure: "kill" | "warn";
   /** A private temporary directory that the command may write to; null for none. */
   temporary: string | null;
   network: "on" | "off" | { ports: number[] };

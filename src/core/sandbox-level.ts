@@ -34,6 +34,7 @@ export type UnsupportedFeature =
   | "denied-later"
   | "namespaces"
   | "seccomp"
+  | "mask-monitor"
   | "network"
   | "user";
 

@@ -36,6 +36,7 @@ export const SECURITY = ["deny", "allowlist", "full"] as const;
 export const ASK = ["off", "on-miss", "always"] as const;
 export const SANDBOX = ["off", "workspace-write", "read-only", "isolated"] as const;
 export const NETWORK = ["on", "off"] as const;
+export const MASK_FAILURE = ["kill", "warn"] as const;
 export const SCOPE = ["workspace", "anywhere"] as const;
 export const PERMISSION = ["autonomous", "notify", "ask", "deny"] as const;
 export const QUORUM = ["any", "majority", "unanimous"] as const;
@@ -71,6 +72,7 @@ export interface Settings {
   user: string | null;
   /** True to require the whole sandbox, false to run commands even if nothing confines them, null for neither. */
   require: boolean | null;
+  maskFailure: OneOf<typeof MASK_FAILURE>;
   scope: OneOf<typeof SCOPE>;
   rules: readonly UserRule[];
   allowlist: readonly AllowEntry[];
@@ -114,6 +116,7 @@ export const DEFAULTS: Settings = {
   denied: [],
   user: null,
   require: null,
+  maskFailure: "kill",
   scope: "workspace",
   rules: [],
   allowlist: [],

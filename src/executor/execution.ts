@@ -1,11 +1,11 @@
-import type { ExceededLimit } from "../core/launch.ts";
+import type { BrokenMasks, ExceededLimit } from "../core/launch.ts";
 import type { RunResult, Status } from "../core/result.ts";
 import type { SessionInfo, StreamInfo } from "../core/session.ts";
 import type { TerminalSize } from "../core/terminal.ts";
 
 /** How a command ended, as its keeper recorded it. */
 export interface ExitRecord {
-  reason: "exited" | "timeout" | "killed" | "failed" | "limit";
+  reason: "exited" | "timeout" | "killed" | "failed" | "limit" | "mask";
   pid: number;
   code: number | null;
   signal: number;
@@ -34,6 +34,10 @@ export interface ExitRecord {
   streams: StreamInfo[];
   /** Names of the sandbox features that are not supported here. */
   gaps?: string[] | undefined;
+  /** Masks that broke while the command ran. They ended the main process only if the reason is "mask". */
+  masks?: BrokenMasks | undefined;
+  /** Protected paths that the kernel did not protect, and that were created or changed while the command ran. */
+  created?: { count: number; paths: string[] } | undefined;
   /** Set if the command ran on another machine. */
   account?: ExitReport | undefined;
 }

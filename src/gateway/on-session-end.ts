@@ -1,8 +1,10 @@
 import type { NewAuditEntry } from "../core/audit.ts";
+import type { BrokenMasks } from "../core/launch.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { Status } from "../core/result.ts";
 import type { Executor } from "../executor/executor.ts";
 import { execCallback } from "../queue/items.ts";
+import { brokenMasksText } from "../sandbox/describe.ts";
 import type { EndListener } from "../session/registry.ts";
 import { quoteArgv } from "../shell/quote.ts";
 import type { AuditLog } from "../storage/audit.ts";
@@ -39,12 +41,42 @@ export function exitEntry(
 }
 
 /**
+ * Returns the audit entry for masks that broke while the command ran. Null if none did, or if the entry was written when
+ * the main process ended and nothing was added since.
+ */
+export function maskEntry(
+  session: Pick<SessionFields, "id" | "agent"> & { record?: string | null },
+  ended: Pick<SessionEnd, "record">,
+): NewAuditEntry | null {
+  const masks = masksOf(ended.record);
+  if (!masks || masks.count === masksOf(session.record ?? null)?.count) return null;
+  return {
+    kind: "mask",
+    agent: session.agent,
+    session: session.id,
+    actor: "sallyport",
+    channel: "keeper",
+    outcome: masks.reaction === "kill" ? "killed" : "warned",
+    summary: brokenMasksText(masks),
+    detail: { ...masks },
+  };
+}
+
+function masksOf(record: string | null): BrokenMasks | undefined {
+  return record === null ? undefined : (JSON.parse(record) as { masks?: BrokenMasks }).masks;
+}
+
+/**
  * Returns a listener that records an audit entry for each session that ends and a work item for background sessions.
  */
 export function onSessionEnd(audit: AuditLog, work: WorkQueue | null, executor: Pick<Executor, "data">): EndListener {
   return (session, ended, first) => {
-    if (!first) return () => {};
-    if (session.background !== 1 || work === null) return () => audit.append(exitEntry(session, ended));
+    const mask = maskEntry(session, ended);
+    const record = () => {
+      if (mask) audit.append(mask);
+      if (first) audit.append(exitEntry(session, ended));
+    };
+    if (!first || session.background !== 1 || work === null) return record;
     const { logPath, lastLines } = ended.callback ?? executor.data(session).forCallback();
     const callback = execCallback({
       id: session.id,
@@ -53,7 +85,7 @@ export function onSessionEnd(audit: AuditLog, work: WorkQueue | null, executor: 
       lastLines,
     });
     return () => {
-      audit.append(exitEntry(session, ended));
+      record();
       work.enqueue(callback);
     };
   };

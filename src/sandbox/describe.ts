@@ -1,3 +1,4 @@
+import type { BrokenMasks } from "../core/launch.ts";
 import type { SandboxEnforcement } from "../core/sandbox-level.ts";
 import { shownLine } from "../text/visible.ts";
 import { networkText } from "./access.ts";
@@ -50,8 +51,24 @@ export function notEnforcedWarning(features: readonly string[]): string {
  * Returns the warning for protected paths created during the run: a path that does not exist cannot be mounted over.
  */
 export function newProtectedPathsWarning(paths: readonly string[]): string {
-  const shown = paths.slice(0, 5).map(shownLine).join(", ");
-  return `sandbox: the command created ${shown}, which other programs may execute outside the sandbox; inspect it before use`;
+  return `sandbox: the command created ${listed(paths)}, which other programs may execute outside the sandbox; inspect it before use`;
+}
+
+/** Returns the warning for masks that broke while a command ran. */
+export function brokenMasksWarning(masks: BrokenMasks): string {
+  const end = masks.reaction === "kill" ? "; the command was killed" : "";
+  return `sandbox: ${brokenMasksText(masks)}${end}; inspect it before you use git or an editor there`;
+}
+
+/** Describes what happened to masks that broke, without the reaction to it. */
+export function brokenMasksText({ paths, count }: Pick<BrokenMasks, "paths" | "count">): string {
+  const was = count > 1 ? "were" : "was";
+  return `${listed(paths, count)} ${was} created, replaced or moved while the command ran, and so lost the protection of the sandbox`;
+}
+
+function listed(paths: readonly string[], count = paths.length): string {
+  const shown = paths.slice(0, 5).map(shownLine);
+  return [...shown, ...(count > shown.length ? [`${count - shown.length} more`] : [])].join(", ");
 }
 
 const MAX_FINDINGS = 5;

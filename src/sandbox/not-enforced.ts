@@ -48,6 +48,10 @@ export const NOT_ENFORCED: Record<UnsupportedFeature, NotEnforced> = {
     needs: "user, PID, IPC and UTS namespaces",
   },
   seccomp: { what: "system calls are not filtered", needs: "seccomp filters (CONFIG_SECCOMP_FILTER)" },
+  "mask-monitor": {
+    what: "masks that break while a command runs are not all detected",
+    needs: "free inotify instances and watches (`fs.inotify.max_user_instances`)",
+  },
   network: { what: "the network is not restricted", needs: "the native executor" },
   user: { what: "commands run as the user of the gateway", needs: "the native executor" },
 };

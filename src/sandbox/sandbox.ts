@@ -12,6 +12,7 @@ import { enforcementOf, missingDenied, OFF, type RequiredSandbox } from "./level
 import { LinkResolver } from "./links.ts";
 import { maskedPaths } from "./masked-paths.ts";
 import { ensurePrivateTmp, type PrivateTmpOwner, privateTmpPath } from "./private-tmp.ts";
+import { deniedAbsentPaths } from "./protected/absent-paths.ts";
 import { createEntries } from "./protected/git/git-entries.ts";
 import { type RepositoryIndex, repositoryIndex } from "./protected/git/repository-index.ts";
 import {
@@ -224,35 +225,30 @@ export class SandboxPlanner {
   }
 
   #spec(access: Access, lifted: readonly string[]): SandboxSpec | null {
-    const { user } = this.#input;
+    const { settings, user } = this.#input;
     const network = typeof access.network === "object" ? { ports: [...access.network.ports] } : access.network;
-    const common = { network, user: user?.ids ?? null, require: false };
+    const common = { network, user: user?.ids ?? null, require: false, maskFailure: settings.maskFailure };
     if (access.profile === "off") {
       // The user and the network mode apply even without a sandbox.
       const needed = common.user !== null || network !== "on";
       if (!needed) return null;
-      return {
-        ...common,
-        isolated: false,
-        writable: ["/"],
-        readOnly: [],
-        denied: [],
-        masked: [],
-        held: [],
-        temporary: null,
-      };
+      const paths = { writable: ["/"], readOnly: [], denied: [], masked: [], held: [], absent: [] };
+      return { ...common, ...paths, isolated: false, temporary: null };
     }
     const writes = access.profile !== "read-only";
     // A nested path would be a separate mount point, which a file cannot be renamed over.
     const writable = access.writable.filter(
       (path, _, all) => !all.some((other) => other !== path && isWithin(path, other)),
     );
+    const isKept = (protectedPath: string): boolean => !lifted.includes(protectedPath);
+    const [readOnly, absent] = [this.#rules.readOnly.filter(isKept), this.#rules.absent.filter(isKept)];
     return {
       ...common,
       isolated: access.profile === "isolated",
       writable,
-      readOnly: this.#rules.readOnly.filter((protectedPath) => !lifted.includes(protectedPath)),
+      readOnly,
       denied: this.#rules.denied,
+      absent: writes ? [...absent, ...deniedAbsentPaths(this.#rules.denied, writable)] : [],
       masked: this.#masked,
       held: this.#rules.links.filter((link) => writable.some((root) => isWithin(link, root))),
       temporary: writes ? this.#folder : null,

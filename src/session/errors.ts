@@ -1,6 +1,7 @@
 import { LONGEST_TIMEOUT_MS } from "../core/clock.ts";
 import { type ErrorType, type Recovery, SallyportError } from "../core/error.ts";
-import type { ExceededLimit } from "../core/launch.ts";
+import type { BrokenMasks, ExceededLimit } from "../core/launch.ts";
+import { brokenMasksText } from "../sandbox/describe.ts";
 import { formatSize } from "../text/format.ts";
 
 const LIST = { action: "list_processes", hint: "List all sessions with `sallyport ps -a`." };
@@ -153,6 +154,22 @@ function increaseHint(kind: ExceededLimit["kind"], key: string): string {
 /** Returns the warning for a command that exited on its own after some of its descendants had exceeded a limit. */
 export function limitWarning({ kind, value }: ExceededLimit): string {
   return `child processes exceeded the ${NAME[kind]} limit of ${LIMIT[kind].shown(value)} and were killed`;
+}
+
+/** Returns the error of a command that was killed because a mask broke while it ran. */
+export function maskBroken(masks: BrokenMasks): Exceeded {
+  return {
+    type: "MaskBroken",
+    message: `The command was killed with all its processes, because ${brokenMasksText(masks)}.`,
+    recovery: [
+      {
+        action: "inspect",
+        hint: "Report this. A person must inspect the path before using git or an editor there, because the command may have read or changed it.",
+      },
+      { action: "retry", hint: "Then run the command again. The new file is protected from the start." },
+    ],
+    details: { paths: masks.paths, count: masks.count },
+  };
 }
 
 /** Returns the error for a session that has ended without an exit record. */

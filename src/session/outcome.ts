@@ -3,13 +3,18 @@ import type { ExceededLimit, LaunchLimits } from "../core/launch.ts";
 import type { Status } from "../core/result.ts";
 import type { ExitOutcome, ExitRecord, ExitReport } from "../executor/execution.ts";
 import type { SessionData } from "../executor/session-data.ts";
-import { newProtectedPathsWarning, notEnforcedWarning, repositoryFindingsWarnings } from "../sandbox/describe.ts";
+import {
+  brokenMasksWarning,
+  newProtectedPathsWarning,
+  notEnforcedWarning,
+  repositoryFindingsWarnings,
+} from "../sandbox/describe.ts";
 import { sandboxHints } from "../sandbox/hints.ts";
 import { findingsAfterCommand } from "../sandbox/protected/git/repository-index.ts";
 import { newProtectedPaths } from "../sandbox/protected/new-protected-paths.ts";
 import { decodeSnapshot } from "../sandbox/snapshot.ts";
 import type { SessionEnd, SessionRow } from "../storage/sessions.ts";
-import { limitExceeded, limitWarning, sessionLost } from "./errors.ts";
+import { limitExceeded, limitWarning, maskBroken, sessionLost } from "./errors.ts";
 import { launchFailure } from "./failure/launch.ts";
 import { lostOutputWarning, unenforcedLimitWarnings } from "./warnings.ts";
 
@@ -46,6 +51,7 @@ const STATUS: Record<ExitRecord["reason"], Status> = {
   killed: "killed",
   failed: "failed",
   limit: "killed",
+  mask: "killed",
 };
 
 type StartedSession = Pick<SessionRow, "command" | "args" | "cwd" | "capture" | "warnings" | "sandbox" | "limits">;
@@ -69,12 +75,18 @@ export function outcomeOf(row: StartedSession, ending: ExitOutcome): Outcome {
 function computeOutcome(row: StartedSession, ending: ExitRecord): Outcome {
   if (ending.account) return reportedOutcome(row, ending.account);
   const limit = exceededLimit(row, ending);
-  const error = ending.reason === "failed" ? launchError(row, ending) : limit ? limitExceeded(limit) : null;
+  const error = endError(row, ending, limit);
   return {
     status: limit ? "killed" : STATUS[ending.reason],
     warnings: warningsOf(row, ending),
     error: error && JSON.stringify(error),
   };
+}
+
+function endError(row: StartedSession, ending: ExitRecord, limit: ExceededLimit | null) {
+  if (ending.reason === "failed") return launchError(row, ending);
+  if (ending.reason === "mask" && ending.masks) return maskBroken(ending.masks);
+  return limit ? limitExceeded(limit) : null;
 }
 
 /** Returns the outcome of a command that ran on a worker. The worker has already determined it. */
@@ -122,12 +134,15 @@ function exceededLimit({ limits }: StartedSession, { reason, limit, signal, code
 }
 
 function warningsOf(row: StartedSession, record: ExitRecord): string {
-  const { workspace, notEnforced } = decodeSnapshot(row.sandbox);
+  const { notEnforced } = decodeSnapshot(row.sandbox);
   // The others were known, and were told, before the command started.
   const found = (record.gaps ?? []).filter((gap) => !notEnforced.some((known) => known === gap));
-  const appeared = workspace === null ? [] : newProtectedPaths(workspace, record.startedUs / 1000);
+  const broken = record.masks?.paths ?? [];
+  const created = record.created?.paths.filter((path) => !broken.includes(path)) ?? [];
+  const appeared = newProtectedPaths(created);
   const notes = [
     ...(found.length > 0 ? [notEnforcedWarning(found)] : []),
+    ...(record.masks ? [brokenMasksWarning(record.masks)] : []),
     ...(appeared.length > 0 ? [newProtectedPathsWarning(appeared)] : []),
     ...repositoryWarnings(row, record),
     ...lostOutputWarnings(row, record),

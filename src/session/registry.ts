@@ -24,7 +24,11 @@ const RUNNING = { status: "running", lingering: false } as const;
  * is called before the transaction. The function that it returns is called inside the transaction, and only in the
  * gateway that recorded the end.
  */
-export type EndListener = (session: SessionFields, ended: SessionEnd, first: boolean) => () => void;
+export type EndListener = (
+  session: SessionFields & { record?: string | null },
+  ended: SessionEnd,
+  first: boolean,
+) => () => void;
 
 /**
  * A session whose end could not be written to the table because the disk is full. Its exit record is the only trace of

@@ -9,7 +9,7 @@ const count = z.number().min(0);
  * The format of the keeper's exit record. It is validated because a full disk or tampering may have damaged the file.
  */
 export const ExitRecordSchema = z.object({
-  reason: z.enum(["exited", "timeout", "killed", "failed", "limit"]),
+  reason: z.enum(["exited", "timeout", "killed", "failed", "limit", "mask"]),
   pid: count,
   code: z.number().nullable(),
   signal: count,
@@ -31,6 +31,8 @@ export const ExitRecordSchema = z.object({
   leftover: count,
   final: z.boolean(),
   gaps: z.array(z.string()).optional(),
+  masks: z.object({ reaction: z.enum(["kill", "warn"]), count, paths: z.array(z.string()) }).optional(),
+  created: z.object({ count, paths: z.array(z.string()) }).optional(),
   streams: z.array(z.object({ bytes: count, droppedStart: count, droppedEnd: count, lost: count })).max(2),
 });
 

@@ -14,9 +14,11 @@ const SANDBOX_TAG = {
   user: 29,
   masked: 30,
   held: 34,
+  absent: 38,
 } as const;
 const ISOLATED = 1;
 const REQUIRE = 2;
+const MASK_WARN = 4;
 
 function paths(list: string[]): Buffer {
   return Buffer.from(list.map((path) => `${path}\0`).join(""));
@@ -39,16 +41,21 @@ function sandboxFields(spec: SandboxSpec): readonly [number, Buffer][] {
   return fields;
 }
 
+function flagsOf({ isolated, require, maskFailure }: SandboxSpec): number {
+  return (isolated ? ISOLATED : 0) | (require ? REQUIRE : 0) | (maskFailure === "warn" ? MASK_WARN : 0);
+}
+
 function encodeSandbox(spec: SandboxSpec): [number, Buffer][] {
   const { network, user } = spec;
   const mode = network === "on" ? 0 : network === "off" ? 1 : 2;
   const fields: [number, Buffer][] = [
-    [SANDBOX_TAG.sandbox, numbers([(spec.isolated ? ISOLATED : 0) | (spec.require ? REQUIRE : 0)], 4)],
+    [SANDBOX_TAG.sandbox, numbers([flagsOf(spec)], 4)],
     [SANDBOX_TAG.writable, paths(spec.writable)],
     [SANDBOX_TAG.readOnly, paths(spec.readOnly)],
     [SANDBOX_TAG.denied, paths(spec.denied)],
     [SANDBOX_TAG.masked, paths(spec.masked)],
     [SANDBOX_TAG.held, paths(spec.held)],
+    [SANDBOX_TAG.absent, paths(spec.absent)],
     [SANDBOX_TAG.network, Buffer.from([mode])],
   ];
   if (spec.temporary !== null) fields.push([SANDBOX_TAG.temporary, paths([spec.temporary])]);

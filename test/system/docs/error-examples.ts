@@ -158,6 +158,18 @@ const LOCAL: Record<Exclude<ErrorType, FleetType>, Example[]> = {
       return failed({ command: "head -c 3000000 /dev/zero > archive.tar" }, { policy });
     },
   ],
+  MaskBroken: [
+    async () => {
+      const one = await fixture.open({ policy: { sandbox: "workspace-write" } });
+      write(".mcp.json", "{}");
+      const session = await one.start({ command: "echo up; sleep 600" });
+      await until("the command runs", async () => (await session.logs()).text.includes("up"));
+      rmSync(fixture.path(".mcp.json"));
+      write(".mcp.json", "{}");
+      const { error } = await session.wait();
+      return error ?? assert.fail("the command was not killed");
+    },
+  ],
   SandboxUnavailable: [
     async () => {
       const options = { policy: { sandbox: "workspace-write" as const } };

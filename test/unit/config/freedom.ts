@@ -51,6 +51,7 @@ export const NO_FREER: Record<string, NoFreer> = {
   denied: noLostEntry,
   user: same,
   require: (now: boolean, before: boolean) => now || !before,
+  maskFailure: ranked("kill", "warn"),
   scope: ranked("workspace", "anywhere"),
   rules: (now: UserRule[], before: UserRule[]) =>
     before.every((rule) => rule.decision === "allow" || holds(now, rule)) &&
