@@ -152,7 +152,7 @@ const retention = () =>
         .min(0)
         .max(10_000_000)
         .optional()
-        .describe("Maximum number of finished sessions to keep; 0 for no limit"),
+        .describe("Maximum number of finished sessions of each agent to keep; 0 for no limit"),
       maxBytes: z
         .int()
         .min(0)

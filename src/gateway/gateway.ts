@@ -36,7 +36,7 @@ import { assertPermitted, authorizeOperation, type SessionOperation } from "./au
 import { ChangeFeed } from "./change-feed.ts";
 import type { GatewayContext } from "./context.ts";
 import { inspectAndDecide, withEnforcement } from "./decide.ts";
-import type { Maintenance } from "./maintenance.ts";
+import { auditRemovals, type Maintenance } from "./maintenance.ts";
 import { DEFAULT_LIMIT, findRemoteSession, listAllSessions, RemoteSession } from "./remote-sessions.ts";
 import { currentSettings } from "./settings.ts";
 import { submit } from "./submit.ts";
@@ -322,7 +322,12 @@ export class Gateway {
     retention: Partial<Retention> = {},
     onProgress?: (done: number, total: number) => void,
   ): Promise<CleanReport> {
-    return clean(this.#context.registry, { ...this.#retention(), ...retention }, onProgress);
+    const { registry, audit, actor, channel } = this.#context;
+    const limits = { ...this.#retention(), ...retention };
+    return clean(registry, limits, {
+      onRemoved: (removals) => auditRemovals(audit, removals, { actor, channel }),
+      onProgress,
+    });
   }
 
   #session(row: { id: string; name: string }): Session {

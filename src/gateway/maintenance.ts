@@ -5,6 +5,10 @@ import type { RunResult } from "../core/result.ts";
 import type { Settings } from "../core/settings.ts";
 import { Dispatcher, type DispatchTarget } from "../queue/dispatch.ts";
 import { refusedResult } from "../session/refusal.ts";
+import type { Removal } from "../session/retention.ts";
+import type { AuditLog } from "../storage/audit.ts";
+import { isDiskFull } from "../storage/database.ts";
+import { formatSize } from "../text/format.ts";
 import type { GatewayContext } from "./context.ts";
 import { submit } from "./submit.ts";
 import { waitForExit } from "./wait-for-exit.ts";
@@ -72,4 +76,38 @@ async function runByOperator(
   const { name, session, execution } = submission;
   const ending = await waitForExit(context, session, execution, signal ? { signal } : {}, undefined);
   return context.executor.data(session).result(name, session, ending);
+}
+
+/** The maximum number of session IDs in an audit entry. */
+const MOST_LISTED = 1000;
+
+/** Records which sessions a cleanup removed, one entry per agent. On a full disk there may be no space for it. */
+export function auditRemovals(
+  audit: AuditLog,
+  removals: readonly Removal[],
+  { actor, channel }: { actor: string; channel: string },
+): void {
+  for (const { agent, sessions, freedBytes } of removals) {
+    const count = sessions.length;
+    ifSpaceLeft(() =>
+      audit.append({
+        kind: "remove",
+        agent,
+        session: null,
+        actor,
+        channel,
+        outcome: "removed",
+        summary: `removed ${count} finished ${count === 1 ? "session" : "sessions"} (${formatSize(freedBytes)} of logs)`,
+        detail: { sessions: sessions.slice(0, MOST_LISTED), count, freedBytes },
+      }),
+    );
+  }
+}
+
+function ifSpaceLeft(write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+  }
 }

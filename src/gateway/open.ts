@@ -14,7 +14,7 @@ import { ALL_SUPPORTED } from "../sandbox/level.ts";
 import { cleanPrivateTmps } from "../sandbox/private-tmp.ts";
 import { Quota } from "../sandbox/quota.ts";
 import { Registry } from "../session/registry.ts";
-import { cleanExecLogs, cleanIfDue } from "../session/retention.ts";
+import { cleanExecLogs, cleanIfDue, type Removal } from "../session/retention.ts";
 import { LocalSessionReader } from "../session/session-folder.ts";
 import { AllowlistUse } from "../storage/allowlist-use.ts";
 import { AuditLog } from "../storage/audit.ts";
@@ -24,7 +24,7 @@ import { defaultState, openStateFolder } from "../storage/state-folder.ts";
 import { WorkQueue } from "../storage/work.ts";
 import type { GatewayContext } from "./context.ts";
 import { Gateway } from "./gateway.ts";
-import { createDispatcher, Maintenance } from "./maintenance.ts";
+import { auditRemovals, createDispatcher, Maintenance } from "./maintenance.ts";
 import { onSessionEnd } from "./on-session-end.ts";
 import { assertKnownOptions, type GatewayOptions } from "./options.ts";
 import { auditConfig } from "./settings.ts";
@@ -81,7 +81,9 @@ export async function openGatewayWith(
     const { settings } = context.config.look().config;
     const retention = () => retentionOf(context.config.look().config.settings, options.retention);
     const clean = () => {
-      if (!cleanIfDue(context.registry, context.state, retention())) return;
+      const audited = (removals: Removal[]) =>
+        auditRemovals(context.audit, removals, { actor: "retention", channel: "gateway" });
+      if (!cleanIfDue(context.registry, context.state, retention(), audited)) return;
       context.work.purge(retention().maxAgeMs || SETTLED_MS);
       context.approvals.forget(Date.now() - (retention().maxAgeMs || SETTLED_MS));
       cleanPrivateTmps(context.state, { unusedMs: UNUSED_MS, live: context.registry.store.live().length > 0 });

@@ -227,7 +227,7 @@ export class Registry {
         if (!isDiskFull(error)) throw error;
         const { status, endedMs: ended_ms, bytes } = ended;
         const textBytes = Buffer.byteLength(`${row.command}${row.args ?? ""}${row.env_names}`);
-        return [{ id: row.id, status, ended_ms, bytes, textBytes, mark }];
+        return [{ id: row.id, agent: row.agent, status, ended_ms, bytes, textBytes, mark }];
       }
     });
   }

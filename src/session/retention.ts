@@ -55,8 +55,21 @@ function removeOne(registry: Registry, session: RemovalTarget): "gone" | "live" 
   }
 }
 
+/** The finished sessions of one agent that a cleanup removed. */
+export interface Removal {
+  agent: string;
+  sessions: string[];
+  freedBytes: number;
+}
+
+type OnRemoved = (removals: Removal[]) => void;
+
 /** Removes finished sessions that exceed the limits, oldest first. Yields to the event loop regularly. */
-export async function clean(registry: Registry, retention: Retention, onProgress?: Progress): Promise<CleanReport> {
+export async function clean(
+  registry: Registry,
+  retention: Retention,
+  { onRemoved, onProgress }: { onRemoved: OnRemoved; onProgress?: Progress | undefined },
+): Promise<CleanReport> {
   const sweeping = sweep(registry, retention);
   let step = sweeping.next();
   for (; !step.done; step = sweeping.next()) {
@@ -65,10 +78,22 @@ export async function clean(registry: Registry, retention: Retention, onProgress
     onProgress?.(done, total);
     await setImmediate();
   }
-  const { later, ...report } = step.value;
+  const { later, gone } = step.value;
   await deleteRows(registry, later);
-  for (const { id, bytes } of later) if (!registry.store.get(id)) addRemoved(report, id, bytes);
-  return report;
+  gone.push(...later.filter(({ id }) => !registry.store.get(id)));
+  onRemoved(removalsOf(gone));
+  return { removed: gone.map(({ id }) => id), freedBytes: gone.reduce((sum, { bytes }) => sum + bytes, 0) };
+}
+
+function removalsOf(rows: FinishedRow[]): Removal[] {
+  const removals = new Map<string, Removal>();
+  for (const { agent, id, bytes } of rows) {
+    const removal = removals.get(agent) ?? { agent, sessions: [], freedBytes: 0 };
+    removal.sessions.push(id);
+    removal.freedBytes += bytes;
+    removals.set(agent, removal);
+  }
+  return [...removals.values()];
 }
 
 /** Deletes rows, retrying while the disk is full: a keeper that is exiting may still hold removed files open. */
@@ -93,20 +118,21 @@ function deleteRow(registry: Registry, { id, mark }: RemovalTarget, patient: boo
 /** A session to remove. `mark` is set when its end is not in the table yet. */
 type RemovalTarget = Pick<UnrecordedEnd, "id"> & Partial<Pick<UnrecordedEnd, "mark">>;
 
-interface Swept extends CleanReport {
+interface Swept {
+  gone: FinishedRow[];
   later: (FinishedRow & RemovalTarget)[];
 }
 
 /** Removes sessions one at a time, so that the caller decides when to yield. */
 function* sweep(registry: Registry, retention: Retention): Generator<{ done: number; total: number }, Swept> {
   const now = Date.now();
-  const swept: Swept = { removed: [], freedBytes: 0, later: [] };
+  const swept: Swept = { gone: [], later: [] };
   const unmarked: (FinishedRow & RemovalTarget)[] = registry.unrecordedEnds(registry.store.live());
   const ended = unmarked.concat(registry.store.finished());
   const rows = overLimits(ended.sort(newestFirst), retention, now);
   for (const [at, row] of rows.entries()) {
     const gone = removeOne(registry, row);
-    if (gone === "gone") addRemoved(swept, row.id, row.bytes);
+    if (gone === "gone") swept.gone.push(row);
     else if (gone === "later") swept.later.push(row);
     yield { done: at + 1, total: rows.length };
   }
@@ -114,40 +140,64 @@ function* sweep(registry: Registry, retention: Retention): Generator<{ done: num
   return swept;
 }
 
-function addRemoved(report: CleanReport, id: string, bytes: number): void {
-  report.removed.push(id);
-  report.freedBytes += bytes;
-}
-
 function newestFirst(one: FinishedRow, other: FinishedRow): number {
   return one.id < other.id ? 1 : -1; // IDs start with their creation time.
 }
 
-/** Selects the rows that exceed the age, count or size limits. `rows` must be ordered newest first. */
-function overLimits(rows: FinishedRow[], retention: Retention, now: number): FinishedRow[] {
-  let bytes = 0;
-  let kept = 0;
-  let refused = 0;
-  return rows.filter((row) => {
-    // The command text may be megabytes long, and is stored in full even if the command was refused.
-    const size = row.bytes + row.textBytes + FOLDER_BYTES;
-    const tooOld = retention.maxAgeMs > 0 && now - (row.ended_ms ?? 0) > retention.maxAgeMs;
+/** The finished sessions of one agent that are kept, newest first. */
+interface KeptRows {
+  rows: FinishedRow[];
+  bytes: number;
+  ran: number;
+  refused: number;
+}
+
+/**
+ * Selects the rows that exceed the age, count or size limits. `rows` must be ordered newest first. Each agent has a
+ * count of its own, and space is taken from the agent that uses most, so that the sessions of one agent do not displace
+ * those of others (invariant 6).
+ */
+function overLimits(rows: FinishedRow[], { maxAgeMs, maxCount, maxBytes }: Retention, now: number): FinishedRow[] {
+  const over: FinishedRow[] = [];
+  const agents = new Map<string, KeptRows>();
+  for (const row of rows) {
+    const kept = agents.get(row.agent) ?? { rows: [], bytes: 0, ran: 0, refused: 0 };
+    agents.set(row.agent, kept);
+    const tooOld = maxAgeMs > 0 && now - (row.ended_ms ?? 0) > maxAgeMs;
     // Refusals are cheap to produce, so they have a separate limit and cannot displace sessions that ran.
-    const tooMany = REFUSED.has(row.status)
-      ? ++refused > MOST_REFUSED
-      : retention.maxCount > 0 && ++kept > retention.maxCount;
-    const tooBig = retention.maxBytes > 0 && bytes + size > retention.maxBytes;
-    if (tooOld || tooMany || tooBig) return true;
-    bytes += size;
-    return false;
-  });
+    const tooMany = REFUSED.has(row.status) ? ++kept.refused > MOST_REFUSED : maxCount > 0 && ++kept.ran > maxCount;
+    if (tooOld || tooMany) over.push(row);
+    else {
+      kept.rows.push(row);
+      kept.bytes += sizeOf(row);
+    }
+  }
+  return maxBytes > 0 ? over.concat(overSize([...agents.values()], maxBytes)) : over;
+}
+
+function overSize(agents: KeptRows[], maxBytes: number): FinishedRow[] {
+  const over: FinishedRow[] = [];
+  let bytes = agents.reduce((sum, kept) => sum + kept.bytes, 0);
+  while (bytes > maxBytes) {
+    const largest = agents.reduce((one, other) => (other.bytes > one.bytes ? other : one));
+    const oldest = largest.rows.pop() as FinishedRow;
+    largest.bytes -= sizeOf(oldest);
+    bytes -= sizeOf(oldest);
+    over.push(oldest);
+  }
+  return over;
+}
+
+/** The command text may be megabytes long, and is stored in full even if the command was refused. */
+function sizeOf({ bytes, textBytes }: FinishedRow): number {
+  return bytes + textBytes + FOLDER_BYTES;
 }
 
 /**
  * Removes sessions that exceed the limits, unless a gateway has done so recently. Errors are ignored. Returns true if a
  * cleanup was completed.
  */
-export function cleanIfDue(registry: Registry, state: string, retention: Retention): boolean {
+export function cleanIfDue(registry: Registry, state: string, retention: Retention, onRemoved: OnRemoved): boolean {
   const stamp = join(state, "cleaned");
   try {
     const last = statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0;
@@ -156,7 +206,9 @@ export function cleanIfDue(registry: Registry, state: string, retention: Retenti
     const sweeping = sweep(registry, retention);
     let step = sweeping.next();
     while (!step.done) step = sweeping.next();
-    for (const row of step.value.later) deleteRow(registry, row, true);
+    const { gone, later } = step.value;
+    for (const row of later) if (deleteRow(registry, row, true)) gone.push(row);
+    onRemoved(removalsOf(gone));
     return true;
   } catch {
     return false; // The disk is full or read-only, or the state folder was removed.

@@ -65,7 +65,7 @@ export type NewSession = Omit<
 export type SessionFields = Omit<NewSession, "name">;
 
 /** The columns that retention needs. */
-export interface FinishedRow extends Pick<SessionRow, "id" | "status" | "ended_ms" | "bytes"> {
+export interface FinishedRow extends Pick<SessionRow, "id" | "agent" | "status" | "ended_ms" | "bytes"> {
   /** The size of the texts in the row, in bytes. */
   textBytes: number;
 }
@@ -141,7 +141,7 @@ export class SessionStore {
     this.#byName = database.prepare("SELECT * FROM sessions WHERE name = ?");
     this.#live = database.prepare(`SELECT * FROM sessions WHERE ${LIVE}`);
     this.#ended = database.prepare(
-      `SELECT id, status, ended_ms, bytes,
+      `SELECT id, agent, status, ended_ms, bytes,
          octet_length(command) + coalesce(octet_length(args), 0) + octet_length(env_names) AS textBytes
        FROM sessions WHERE NOT ${LIVE} ORDER BY id DESC`,
     );

@@ -64,6 +64,41 @@ test("removes the oldest sessions above the size limit and reports the freed byt
   assert.equal(freedBytes, 600_000);
 });
 
+test("counts sessions for each agent, so that one agent does not displace the sessions of another", async () => {
+  const other = gateway.acting({ agent: "flooder", channel: "test" });
+  const mine = await gateway.run({ command: "echo mine" });
+  const flood = [];
+  for (let i = 0; i < 4; i++) flood.push(await other.run({ command: `echo ${i}` }));
+  const { removed } = await gateway.clean({ ...NONE, maxCount: 1 });
+  assert.deepEqual(removed.sort(), idsOf(flood.slice(0, 3)));
+  assert.equal((await gateway.session(mine.id).logs()).text, "mine\n");
+});
+
+test("takes space from the agent that uses most", async () => {
+  const other = gateway.acting({ agent: "flooder", channel: "test" });
+  const mine = await gateway.run({ command: "head -c 200000 /dev/zero" });
+  const flood = [];
+  for (let i = 0; i < 4; i++) flood.push(await other.run({ command: "head -c 300000 /dev/zero" }));
+  const { removed } = await gateway.clean({ ...NONE, maxBytes: 900_000 });
+  assert.deepEqual(removed.sort(), idsOf(flood.slice(0, 2)));
+  assert.ok(ids().includes(mine.id));
+});
+
+test("records the removed sessions of each agent in the audit log", async () => {
+  const other = gateway.acting({ agent: "flooder", channel: "test" });
+  const mine = await gateway.run({ command: "echo mine" });
+  const theirs = await other.run({ command: "echo theirs" });
+  await gateway.clean({ ...NONE, maxAgeMs: 1, maxCount: 0 });
+  const entries = gateway.audit.search({ kind: "remove", limit: 10 }).filter(({ session }) => session === null);
+  for (const { id, agent } of [
+    { id: mine.id, agent: "default" },
+    { id: theirs.id, agent: "flooder" },
+  ]) {
+    const entry = entries.find((one) => one.agent === agent && JSON.stringify(one.detail).includes(id));
+    assert.match(entry?.summary ?? "", /^removed 1 finished session \(\d+B of logs\)$/, agent);
+  }
+});
+
 test("counts the size of refused commands in the database", async () => {
   const results = [];
   for (let i = 0; i < 4; i++) results.push(await gateway.run({ command: `rm -rf / # ${"x".repeat(100_000)}` }));
