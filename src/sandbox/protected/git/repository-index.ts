@@ -14,7 +14,7 @@ const OUTDATED_MS = 3_600_000;
 /** The share of a command's duration, and of the time since the last scan, by which a scan may delay a result. */
 const DURATION_SHARE = 0.1;
 const IDLE_SHARE = 0.01;
-const MAX_IDLE_SLICE_MS = 25;
+const MAX_IDLE_SLICE_MS = 10;
 const MAX_SLICE_MS = 200;
 const MIN_SLICE_MS = 0.3;
 /** The time for which a scan in idle time may hold the event loop, and the pause between two such scans. */
@@ -56,7 +56,7 @@ export class RepositoryIndex {
   readonly #root: string;
   readonly #file: string;
   #stored: StoredIndex;
-  #written = "";
+  #written = { text: "", scannedMs: 0 };
   #scan: RepositoryScan | null = null;
   #timer: NodeJS.Timeout | null = null;
   #lastSliceMs = Number.NEGATIVE_INFINITY;
@@ -102,7 +102,7 @@ export class RepositoryIndex {
   }
 
   #scanAfterCommand(startMs: number, endMs: number): RepositoryFinding[] {
-    this.#ran = [...this.#ran.slice(-MAX_REMEMBERED), [startMs - CLOCK_STEP_MS, endMs + CLOCK_STEP_MS]];
+    this.#addInterval(startMs - CLOCK_STEP_MS, endMs + CLOCK_STEP_MS);
     const now = performance.now();
     const idle = Math.min(MAX_IDLE_SLICE_MS, IDLE_SHARE * (now - this.#lastSliceMs));
     const budget = Math.min(MAX_SLICE_MS, DURATION_SHARE * (endMs - startMs) + idle);
@@ -114,6 +114,14 @@ export class RepositoryIndex {
     this.#advance(budget);
     this.#lastSliceMs = performance.now();
     return this.#newFindings();
+  }
+
+  /** Adds an interval, or extends the last one: commands usually follow each other closely. */
+  #addInterval(startMs: number, endMs: number): void {
+    const last = this.#ran.at(-1);
+    if (last && startMs >= last[0] && startMs <= last[1]) last[1] = Math.max(last[1], endMs);
+    else this.#ran.push([startMs, endMs]);
+    if (this.#ran.length > MAX_REMEMBERED) this.#ran.shift();
   }
 
   #advance(milliseconds: number): void {
@@ -201,14 +209,16 @@ export class RepositoryIndex {
 
   /** Best effort: without the file, another process scans the workspace again. */
   #write(): void {
-    const text = JSON.stringify(this.#stored);
-    if (text === this.#written || !existsSync(dirname(dirname(this.#file)))) return;
+    const { scannedMs, ...rest } = this.#stored;
+    const text = JSON.stringify(rest);
+    const isSame = text === this.#written.text && scannedMs - this.#written.scannedMs < RESCAN_MS / 2;
+    if (isSame || !existsSync(dirname(dirname(this.#file)))) return;
     try {
       mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 });
       const own = `${this.#file}.${process.pid}`;
-      writeFileSync(own, text, { mode: 0o600 });
+      writeFileSync(own, JSON.stringify(this.#stored), { mode: 0o600 });
       renameSync(own, this.#file);
-      this.#written = text;
+      this.#written = { text, scannedMs };
     } catch {
       // The state folder may be full or removed.
     }
