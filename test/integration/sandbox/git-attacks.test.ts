@@ -254,7 +254,7 @@ const ATTEMPTS: Attempt[] = [
   {
     name: "create an embedded repository elsewhere and move it",
     given: repository,
-    plant: `${evil('"$TMPDIR/x"')}; mkdir sub; cp -r "$TMPDIR/x" sub/git; touch -d 2001-01-01 sub/git sub/git/*; mv sub/git sub/.git; touch -d 2001-01-01 sub .`,
+    plant: `t=$(mktemp -d); ${evil('"$t/x"')}; mkdir sub; cp -r "$t/x" sub/git; rm -r "$t"; touch -d 2001-01-01 sub/git sub/git/*; mv sub/git sub/.git; touch -d 2001-01-01 sub .`,
     uses: ["sub"],
     warns: /sub\/\.git\/config \(core\.fsmonitor\)/,
   },
