@@ -88,7 +88,8 @@ test("records the removed sessions of each agent in the audit log", async () => 
   const other = gateway.acting({ agent: "flooder", channel: "test" });
   const mine = await gateway.run({ command: "echo mine" });
   const theirs = await other.run({ command: "echo theirs" });
-  await gateway.clean({ ...NONE, maxAgeMs: 1, maxCount: 0 });
+  for (const { id } of [mine, theirs]) age(id, 2 * HOUR);
+  await gateway.clean({ ...NONE, maxAgeMs: HOUR });
   const entries = gateway.audit.search({ kind: "remove", limit: 10 }).filter(({ session }) => session === null);
   for (const { id, agent } of [
     { id: mine.id, agent: "default" },
