@@ -154,8 +154,6 @@ export interface CommandFact {
 
 export interface Analysis {
   text: string;
-  /** Code outside `text` that the command runs: its standard input, and files that it reads as code. */
-  code: string[];
   /** False when it cannot be determined what would run. Such a text is never considered harmless. */
   analyzable: boolean;
   unknowns: Unknown[];

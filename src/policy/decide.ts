@@ -122,11 +122,8 @@ function byMode(
     const confined = modes.security === "full" && context.confined;
     for (const { span, why, piped, over } of analysis.unknowns) {
       // Code from a pipe (`curl … | sh`) requires approval even in a sandbox, because it was never visible. So does
-      // text that is too large to analyze and mentions a blocked command.
-      const decision =
-        confined && !piped && !(over && [analysis.text, ...analysis.code].some(mentionsBlockedCommand))
-          ? "allow"
-          : miss;
+      // text that is too large to analyze, because it may contain a blocked command (invariant 3).
+      const decision = confined && !piped && !over ? "allow" : miss;
       const message = `${why.charAt(0).toUpperCase()}${why.slice(1)}.`;
       findings.push({
         rule: "unanalyzable",
@@ -224,30 +221,3 @@ function reasons(findings: Finding[]): Reason[] {
 export function policyOf({ security, ask, rules, allowlist, safeBins, allowDenied }: Settings): Policy {
   return { security, ask, rules, allowlist, safeBins, permits: allowDenied };
 }
-
-/**
- * Reports whether a text mentions a command that a rule blocks. It is used only for text that is too large to analyze:
- * without it, a long comment or 500 harmless commands would let a blocked command through (invariant 3). Requiring
- * approval for all large text would also affect every long here-document.
- */
-function mentionsBlockedCommand(text: string): boolean {
-  if (text.length > MAX_TEXT) return true;
-  return BLOCKED_NAMES.test(text.replace(/["'\\\n]+/g, (marks) => (marks.includes("\n") ? "\n" : "")));
-}
-
-/** Limit for the search, in characters: twice the size that the kernel accepts as one argument. */
-const MAX_TEXT = 256 << 10;
-
-const POWER_NAMES =
-  "shutdown|reboot|halt|poweroff|telinit|init\\s+[0-6]|kexec|rtcwake|pm-\\w+|systemctl|loginctl|ipmitool";
-const DISK_NAMES =
-  "mkfs[\\w.]*|mke2fs|mkswap|wipefs|[sc]?fdisk|s?gdisk|parted|blkdiscard|cryptsetup|(?:lv|vg|pv)remove|zpool|zfs|hdparm|nvme";
-const FIREWALL_NAMES = "ip6?tables|nft|ufw|setenforce|aa-teardown|firewall-cmd";
-const BOOT_NAMES = "grub2?-\\w+|update-grub2?|efibootmgr|update-initramfs|dracut|kernel-install";
-/** Commands that delete or change files, with a path that starts at the root or home directory. */
-const VITAL_PATHS = "(?:rm|shred|chmod|chown|find|truncate)\\s[^\\n;|&]{0,100}?[\\s=](?:/|~|\\$HOME|\\$\\{HOME)";
-const DEVICE_PATHS = "(?:of=|>\\s*|\\s)/dev/(?:sd|nvme|vd|xvd|hd|mmcblk|mapper|disk|mem|dm-)|/proc/sysrq|/sys/power";
-const FORK_BOMB = "\\(\\s*\\)\\s*\\{[^|}\\n]{0,80}\\|[^&}\\n]{0,80}&";
-const BLOCKED_NAMES = new RegExp(
-  `(?<![\\w.-])(?:${[POWER_NAMES, DISK_NAMES, FIREWALL_NAMES, BOOT_NAMES, VITAL_PATHS].join("|")})(?![\\w-])|${DEVICE_PATHS}|${FORK_BOMB}`,
-);

@@ -2,8 +2,8 @@
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from "node:fs";
 import { isWithin } from "./workspace.ts";
 
-/** The maximum size of a file that is read: the size up to which text that is too large to analyze is searched. */
-const MAX_BYTES = 256 << 10;
+/** The maximum size of a file that is read. Larger text could not be analyzed. */
+const MAX_BYTES = 128 << 10;
 
 /**
  * Returns a function that reads text files in the workspace. Other files, files in denied paths, and files that are too

@@ -24,12 +24,11 @@ export function inputUse(command: Command, context: InspectContext): InputUse {
 export function inspectInput(command: Command, text: string, context: InspectContext): Analysis {
   const before = new Set(walkCommand(command, { ...context, stdin: "" }).unknowns.map(keyOf));
   const walk = walkCommand(command, { ...context, stdin: text }, true);
-  const { commands, unknowns, code } = analysisOf(walk);
+  const { commands, unknowns } = analysisOf(walk);
   const added = unknowns.filter((unknown) => unknown.input || !before.has(keyOf(unknown)));
   const inText = { start: 0, end: text.length };
   return {
     text,
-    code,
     analyzable: added.length === 0,
     unknowns: added.map((unknown) => (unknown.span.end <= text.length ? unknown : { ...unknown, span: inText })),
     commands: commands.filter((fact) => walk.input.commands.has(fact)),

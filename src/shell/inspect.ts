@@ -89,8 +89,8 @@ function guarded(walk: Walk, start: () => void): void {
 }
 
 export function analysisOf(walk: Walk): Analysis {
-  const { text, code, unknowns, commands } = walk;
-  return { text, code, analyzable: unknowns.length === 0, unknowns, commands };
+  const { text, unknowns, commands } = walk;
+  return { text, analyzable: unknowns.length === 0, unknowns, commands };
 }
 
 export type { InspectContext, Lookup } from "./lookup.ts";

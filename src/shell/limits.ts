@@ -5,8 +5,13 @@
  * worst measured case near 10 ms, below the target of 20 ms.
  */
 export const limits = {
-  /** Length of the command text, in UTF-16 code units. */
-  text: 32 * 1024,
+  /** Length of the command text, in UTF-16 code units: the longest argument that the kernel passes to `bash -c`. */
+  text: 128 * 1024,
+  /**
+   * Length of the text without the parts that take the parser little time: comments, blanks, text in single quotes, and
+   * here-documents without expansions. The following limits ignore these parts, too.
+   */
+  significant: 32 * 1024,
   /** Number of `$(`, `$((`, `$[`, `<(` and `>(` in the text, closed or not. */
   substitutions: 160,
   /** Number of `${` in the text. */
@@ -34,7 +39,7 @@ export const limits = {
   /** Arguments of all those commands. A wrapper repeats the arguments of the command it wraps. */
   words: 20_000,
   /** Characters of all parsed text, including nested command strings. */
-  parsed: 160 * 1024,
+  parsed: 320 * 1024,
   /** Characters of one word after expansion. */
   value: 16 * 1024,
   /** Paths whose links are resolved, each with a file system call. */
@@ -51,4 +56,6 @@ export const limits = {
   reentry: 12,
   /** Values over which a `for` loop is unrolled. With more values, the loop variable is unknown. */
   loopValues: 16,
+  /** Number of times that the body of nested `for` loops is walked. With more, the inner loop variable is unknown. */
+  loopRounds: 64,
 } as const;

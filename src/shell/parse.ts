@@ -1,6 +1,7 @@
 /** Wraps the parser, and rejects input that the parser cannot process in bounded time. */
 import { parse as unbash } from "unbash";
 import { limits } from "./limits.ts";
+import { significantText } from "./significant.ts";
 
 export type {
   ArithmeticExpression,
@@ -29,7 +30,7 @@ type Parsed = { script: ParsedScript; problem: null } | { script: null; problem:
 
 /** Parses shell text, or returns the reason why it cannot be parsed. An error anywhere makes the whole text invalid. */
 export function parse(text: string): Parsed {
-  const cap = overCap(text);
+  const cap = overLimit(text);
   if (cap) return { script: null, problem: cap };
   try {
     return { script: unbash(text), problem: null };
@@ -63,11 +64,22 @@ const BRACKET = 91;
 const BACKTICK = 96;
 const BRACE = 123;
 
-/**
- * Returns the first limit that the text exceeds. Quoting is ignored on purpose, so that quotes cannot lower the counts.
- */
-function overCap(text: string): { why: string; at: number } | null {
+interface Excess {
+  why: string;
+  at: number;
+}
+
+/** Returns the first limit that the text exceeds. The parts that take the parser little time do not count. */
+function overLimit(text: string): Excess | null {
   if (text.length > limits.text) return { why: `the text is longer than ${limits.text} characters`, at: limits.text };
+  const excess = countSigns(text);
+  return excess && countSigns(significantText(text)) && excess;
+}
+
+/** Counts signs. Quoting is ignored on purpose, so that quotes cannot lower the counts. */
+function countSigns(text: string): Excess | null {
+  if (text.length > limits.significant)
+    return { why: `the text is longer than ${limits.significant} characters`, at: limits.significant };
   let substitutions = 0;
   let expansions = 0;
   let backticks = 0;

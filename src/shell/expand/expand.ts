@@ -225,7 +225,8 @@ class Draft {
     const field = this.#field;
     this.present = true;
     delete field.content;
-    if (field.prefix.length + piece.text.length > limits.value) {
+    // A word that is written out is limited by the length of the text.
+    if (field.prefix.length + piece.text.length > Math.max(limits.value, this.#source.length)) {
       field.value = field.shape = null;
       field.uncertain ??= {
         span: this.#span,

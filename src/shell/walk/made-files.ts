@@ -2,7 +2,7 @@
 import { limits } from "../limits.ts";
 import { normalize } from "../path.ts";
 import type { Walk } from "./walk.ts";
-import { markOverLimit } from "./walk.ts";
+import { markUnknown } from "./walk.ts";
 
 const MAX_HOPS = 16;
 
@@ -56,7 +56,10 @@ export function realPathOf(walk: Walk, path: string): string | null {
   const known = links.get(path);
   if (known !== undefined) return known;
   if (links.size >= limits.links) {
-    markOverLimit(walk, { start: 0, end: walk.text.length }, `the text uses more than ${limits.links} paths`);
+    markUnknown(walk, {
+      span: { start: 0, end: walk.text.length },
+      why: `the text uses more than ${limits.links} paths`,
+    });
     return null;
   }
   const real = context.lookup.realpath(path);

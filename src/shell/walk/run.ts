@@ -280,7 +280,6 @@ function runText(call: Call, code: Field, options: TextOptions = {}): void {
   }
   if (uncertain) markCommandUnknown(call, code.span, `the code to run is not certain: ${uncertain.why}`, flags);
   const text = code.value;
-  if (!code.source.includes(text) && !call.walk.code.includes(text)) call.walk.code.push(text);
   const offset = code.source.indexOf(text);
   const direct =
     call.origin.base !== null && text !== "" && offset >= 0 && code.span.end - code.span.start === code.source.length;

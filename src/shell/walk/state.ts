@@ -24,6 +24,8 @@ export interface Origin {
   input: boolean;
   reentry: number;
   nesting: number;
+  /** Number of times that the enclosing loops are walked. */
+  rounds: number;
 }
 
 export function rootOrigin(text: string): Origin {
@@ -39,6 +41,7 @@ export function rootOrigin(text: string): Origin {
     input: false,
     reentry: 0,
     nesting: 0,
+    rounds: 1,
   };
 }
 

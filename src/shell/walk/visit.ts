@@ -23,7 +23,7 @@ import { isolated, markOverLimit, markUnknown, pushSteps } from "./walk.ts";
 const UNKNOWN_VALUE: Value = { kind: "unknown", exported: false };
 
 /** Returns one step for each iteration, which sets the loop variable. */
-function unroll(walk: Walk, name: string, fields: Field[] | null): (() => void)[] {
+function unroll(walk: Walk, name: string, fields: Field[] | null, origin: Origin): (() => void)[] {
   const set = (value: Value) => () => {
     walk.state.variables.set(name, value);
   };
@@ -31,7 +31,8 @@ function unroll(walk: Walk, name: string, fields: Field[] | null): (() => void)[
   if (fields.length > 1 && fields.every((field) => /^-?\d+$/.test(field.value ?? ""))) {
     return [set({ kind: "integer", exported: false })];
   }
-  if (fields.length > limits.loopValues) return [set(UNKNOWN_VALUE)];
+  if (fields.length > limits.loopValues || fields.length * origin.rounds > limits.loopRounds)
+    return [set(UNKNOWN_VALUE)];
   return fields.map((field) => set(fieldValue(field, false)));
 }
 
@@ -213,9 +214,10 @@ export function visit(walk: Walk, node: SyntaxNode, outer: Origin): void {
     case "For":
     case "Select": {
       const fields = node.wordlist?.flatMap((word) => expand(at, word, "word")) ?? walk.state.positional;
-      const values = node.type === "For" ? unroll(walk, node.name.text, fields) : unroll(walk, node.name.text, null);
+      const values = unroll(walk, node.name.text, node.type === "For" ? fields : null, origin);
+      const inner = { ...origin, rounds: origin.rounds * values.length };
       const rounds = values.map(
-        (set) => () => pushSteps(walk, set, () => visitLoop(walk, [node.body], node, origin, node.name.text)),
+        (set) => () => pushSteps(walk, set, () => visitLoop(walk, [node.body], node, inner, node.name.text)),
       );
       const early = /\b(?:break|return|exit)\b/.test(origin.source.slice(node.body.pos, node.body.end));
       pushSteps(walk, ...rounds, () => {

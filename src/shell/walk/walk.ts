@@ -58,8 +58,6 @@ export interface Walk {
   readonly outputs: Map<WordPart, StreamContent>;
   readonly substitutionPaths: Map<WordPart, string>;
   readonly input: InputUse;
-  /** Code outside the text: standard input, and files that are read as code. */
-  readonly code: string[];
   filesRead: number;
   budget: { commands: number; words: number; parsed: number };
   readonly links: Map<string, string | null>;
@@ -84,7 +82,6 @@ export function startWalk(text: string, context: InspectContext, visitor: Visito
     outputs: new Map(),
     substitutionPaths: new Map(),
     input: { text: spansInInput ? (stdin ?? "") : null, reader: null, unbuffered: false, commands: new Set() },
-    code: [],
     filesRead: 0,
     budget: { commands: limits.commands, words: limits.words, parsed: limits.parsed },
     links: new Map(),

@@ -69,7 +69,9 @@ test("blocks a script in the workspace that is redirected or piped into a shell"
   assert.ok(!existsSync(fixture.path("ran")));
 });
 
-test("searches a script that is too large to analyze for blocked commands", async () => {
+test("requires approval for standard input that is too large to analyze, unless it is a comment", async () => {
+  const padded = { text: `# ${"x".repeat(40_000)}\n${BLOCKED}` };
+  assert.equal((await gateway.run({ command: "bash", args: [], stdin: padded })).status, "blocked");
   const asked: string[] = [];
   const careful = await fixture.open({
     policy: { sandbox: "workspace-write" },
@@ -81,7 +83,7 @@ test("searches a script that is too large to analyze for blocked commands", asyn
   const result = await careful.run({
     command: "bash",
     args: [],
-    stdin: { text: `# ${"x".repeat(40_000)}\n${BLOCKED}` },
+    stdin: { text: "true\n".repeat(500) },
   });
   assert.equal(result.status, "denied");
   assert.equal(asked.length, 1);

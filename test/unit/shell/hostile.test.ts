@@ -6,6 +6,7 @@ import { analyze } from "./world.ts";
 
 /** The limits in docs/policy.md. */
 const LONGEST_TEXT = 32 * 1024;
+const LONGEST_TEXT_WITH_COMMENTS = 128 * 1024;
 
 /** CPU time limit. The target is 20 ms; slow machines get 20 times that. */
 const TARGET_MS = 20;
@@ -162,12 +163,52 @@ test("no mixture of inputs exceeds the time limit or makes the analysis fail", (
 test("text that exceeds a limit is unanalyzable", () => {
   for (const text of [
     "a".repeat(LONGEST_TEXT + 1),
+    `ls # ${"x".repeat(LONGEST_TEXT_WITH_COMMENTS)}`,
+    `cat <<E\n${"$x\n".repeat(1501)}E`,
+    `echo "${"a".repeat(LONGEST_TEXT)}"`,
     "$(".repeat(161),
     "<<A ".repeat(65),
     "`".repeat(1001),
     `echo ${"{".repeat(97)}`,
   ]) {
     assert.equal(analyze(text).analyzable, false, text.slice(0, 20));
+  }
+});
+
+/** Text that does not count towards the limits, each of 100,000 characters or more. */
+const PADDING = [
+  `# ${"x".repeat(100_000)}\n`,
+  "# don't `$(\n".repeat(9000),
+  `: '${"$(rm); ".repeat(15_000)}'\n`,
+  `cat > f <<'END'\n${"don't; `${x}` $(y) | {{{\n".repeat(5000)}END\n`,
+  `cat > f <<-\\END\n${"\tif (a && b) { c; }\n".repeat(6000)}\tEND\n`,
+  `cat > "it's" << "A" 2>/dev/null; cat << 'B' # 'c\n${"'\n".repeat(50_000)}A\n${"x;".repeat(10)}\nB\n`,
+  " ".repeat(100_000),
+  "\n".repeat(100_000),
+];
+
+test("comments, blanks and literal text of any kind do not hide a command", () => {
+  for (const padding of PADDING) {
+    const analysis = analyze(`${padding}$'\\x72m' -rf /`);
+    assert.equal(analysis.analyzable, true, JSON.stringify([padding.slice(0, 30), analysis.unknowns]));
+    const last = analysis.commands.at(-1);
+    assert.equal(last?.executable.name, "rm", padding.slice(0, 30));
+    assert.deepEqual(last?.deletes, ["/"]);
+  }
+});
+
+test("text that only looks like padding counts towards the limits", () => {
+  for (const start of [
+    "echo $((1<<'E'\n",
+    "echo `<<'E'\n",
+    "x=${a#'",
+    "echo \"$(cat <<'E'\n",
+    "((1<<'E'\n",
+    "echo a#",
+  ]) {
+    for (const piece of ["$(", "`", "{a,", "a[0]="])
+      timed((start + piece.repeat(64 * 1024)).slice(0, LONGEST_TEXT_WITH_COMMENTS));
+    assert.equal(analyze(start + "$(".repeat(64 * 1024)).analyzable, false, start);
   }
 });
 
