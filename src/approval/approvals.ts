@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Approval, ApprovalDecision, ApprovalRequest, Quorum, RecordedDecision } from "../core/approval.ts";
 import type { NewAuditEntry } from "../core/audit.ts";
 import { newId } from "../core/id.ts";
+import { agentFilter } from "../core/names.ts";
 import { type ApprovalQuery, type ApprovalRow, ApprovalStore } from "../storage/approvals.ts";
 import { inTransaction } from "../storage/database.ts";
 import { maskText } from "../text/secrets.ts";
@@ -182,7 +183,8 @@ export class Approvals {
   /** Returns approvals, newest first. */
   list(query: ApprovalQuery = {}): Approval[] {
     if (this.#store.due(this.#now()).length > 0) inTransaction(this.#database, () => this.#expireDue());
-    return this.#store.list(query).map(approvalOf);
+    const wanted = query.agent === undefined ? query : { ...query, agent: agentFilter(query.agent) };
+    return this.#store.list(wanted).map(approvalOf);
   }
 
   /**

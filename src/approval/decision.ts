@@ -1,4 +1,5 @@
 /** Validation of decisions, and the rules of a quorum. */
+
 import {
   type Approval,
   type ApprovalDecision,
@@ -7,6 +8,7 @@ import {
   type Quorum,
 } from "../core/approval.ts";
 import { SallyportError } from "../core/error.ts";
+import { isPersonName, isSameName } from "../core/names.ts";
 import { shownLine } from "../text/visible.ts";
 import { alreadyDecided, alreadyVoted, notAnApprover, notGrantable, selfApproval } from "./errors.ts";
 
@@ -33,7 +35,8 @@ export function quorumStatus(quorum: Quorum, decisions: readonly Pick<ApprovalDe
 /** Returns what is wrong with a quorum, or null when it is valid. */
 function quorumProblem({ rule, approvers }: Quorum): string | null {
   if (!["any", "majority", "unanimous"].includes(rule)) return "`quorum.rule` must be any, majority or unanimous";
-  if (new Set(approvers).size !== approvers.length) return "`quorum.approvers` contains duplicate names";
+  if (new Set(approvers.map((name) => name.toLowerCase())).size !== approvers.length)
+    return "`quorum.approvers` contains duplicate names";
   if (rule !== "any" && approvers.length === 0)
     return `\`quorum.approvers\` must not be empty when \`quorum.rule\` is ${rule}`;
   return null;
@@ -75,7 +78,13 @@ export function assertDecision({ decision, who, channel, reason, grant }: Approv
   if (!PERSON_CHANNELS.includes(channel)) {
     throw selfApproval(`people cannot decide through the channel ${shownLine(String(channel))}`);
   }
-  if (who === "" || who.startsWith("agent:")) throw selfApproval("the decision was made by an agent");
+  if (who === "" || /^agent:/i.test(who)) throw selfApproval("the decision was made by an agent");
+  // A name that looks like another person's could vote twice or hide who decided.
+  if (!isPersonName(who)) {
+    throw invalid(
+      "`who` must consist of ASCII letters, digits, spaces and `._:@/\\+-`, with a letter or digit at both ends",
+    );
+  }
 }
 
 /** Throws unless the request is pending and this person may decide it and has not decided it before. */
@@ -83,12 +92,12 @@ export function assertMayDecide(approval: Approval, { decision, who, channel, gr
   const { quorum, agent, decisions, request } = approval;
   if (approval.status !== "pending") throw alreadyDecided(approval);
   // At a terminal the operating system supplies the name, and a user may have the same name as an agent.
-  if (who === agent && channel !== "cli" && channel !== "terminal") {
+  if (isSameName(who, agent) && channel !== "cli" && channel !== "terminal") {
     throw selfApproval(`${shownLine(who)} is the agent that made the request`);
   }
-  if (quorum.approvers.length > 0 && !quorum.approvers.includes(who))
+  if (quorum.approvers.length > 0 && !quorum.approvers.some((name) => isSameName(name, who)))
     throw notAnApprover(shownLine(who), quorum.approvers);
-  const earlier = decisions.find((each) => each.who === who);
+  const earlier = decisions.find((each) => isSameName(each.who, who));
   if (earlier) throw alreadyVoted(earlier);
   if (decision === "always") assertGrantable(request, grant);
 }

@@ -4,6 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Grant, GrantScope, GrantTarget } from "../core/approval.ts";
 import type { NewAuditEntry } from "../core/audit.ts";
 import { newId } from "../core/id.ts";
+import { agentFilter } from "../core/names.ts";
 import { inTransaction } from "../storage/database.ts";
 import { type GrantRow, GrantStore } from "../storage/grants.ts";
 import { matchesGlob, matchesGlobs } from "../text/glob.ts";
@@ -176,7 +177,9 @@ export class Grants {
   list({ agent, all = false }: { agent?: string | undefined; all?: boolean } = {}): Grant[] {
     const live = (row: GrantRow) =>
       row.revoked_ms === null && (row.expires_ms === null || row.expires_ms > this.#now());
-    const rows = this.#store.all().filter((row) => (all || live(row)) && (agent === undefined || row.agent === agent));
+    const rows = this.#store
+      .all()
+      .filter((row) => (all || live(row)) && (agent === undefined || row.agent === agentFilter(agent)));
     return rows.map(grantOf);
   }
 

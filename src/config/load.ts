@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { agentFilter, isSameName } from "../core/names.ts";
 import type { Settings } from "../core/settings.ts";
 import { DEFAULTS } from "../core/settings.ts";
 import { loadPolicy } from "../policy/load.ts";
@@ -72,7 +73,7 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   const named = new Map<string, Settings>();
   for (const agent of new Set([...trusted, workspaceConfig].flatMap(({ agents }) => Object.keys(agents ?? {})))) {
     const notes: Ignored[] = [];
-    named.set(agent, settingsOf(agent, notes));
+    named.set(agentFilter(agent), settingsOf(agent, notes));
     const seen = new Set(ignored.map(({ key }) => key));
     ignored.push(
       ...notes.filter(({ key }) => !seen.has(key)).map(({ key, why }) => ({ key: `agents.${agent}.${key}`, why })),
@@ -80,7 +81,7 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   }
   return {
     settings,
-    forAgent: (agent) => named.get(agent) ?? settings,
+    forAgent: (agent) => named.get(agentFilter(agent)) ?? settings,
     files: [fileEntry(operator, "operator"), fileEntry(workspace, "workspace")].flatMap((file) => file ?? []),
     ignored,
     warnings: operatorPath === null ? [] : operatorFileWarnings(operatorPath, root),
@@ -88,7 +89,8 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
 }
 
 function agentConfigOf(file: ConfigFile, agent: string) {
-  return file.agents && Object.hasOwn(file.agents, agent) ? file.agents[agent] : undefined;
+  const name = Object.keys(file.agents ?? {}).find((each) => isSameName(each, agent));
+  return name === undefined ? undefined : file.agents?.[name];
 }
 
 function realpath(folder: string): string {
@@ -138,6 +140,9 @@ const LIFTABLE = RULES.filter(({ tier, id }) => tier === "deny" && id !== NEVER_
 function checkConfig(text: ConfigText, file: ConfigFile, kind: "operator" | "workspace"): void {
   checkPart(text, file, []);
   for (const [agent, own] of Object.entries(file.agents ?? {})) checkPart(text, own, ["agents", agent]);
+  const agents = Object.keys(file.agents ?? {});
+  const twice = agents.find((name, index) => agents.findIndex((each) => isSameName(each, name)) < index);
+  if (twice !== undefined) failCheck(text, ["agents", twice], "is the same name as another one: case is ignored");
   const { rule = "any", approvers = [] } = file.approvals?.quorum ?? {};
   if (kind === "operator" && rule !== "any" && approvers.length === 0) {
     failCheck(
@@ -146,7 +151,7 @@ function checkConfig(text: ConfigText, file: ConfigFile, kind: "operator" | "wor
       `is "${rule}", which requires a list of names in \`approvals.quorum.approvers\``,
     );
   }
-  if (new Set(approvers).size < approvers.length) {
+  if (new Set(approvers.map((name) => name.toLowerCase())).size < approvers.length) {
     failCheck(text, ["approvals", "quorum", "approvers"], "contains the same name twice");
   }
 }

@@ -382,7 +382,8 @@ const agentConfig = () =>
     })
     .describe("Settings of this agent, merged over the general ones");
 
-const agentName = () => z.string().regex(/^[\w][\w.:@/-]{0,127}$/, "must be a valid agent name");
+const agentName = () =>
+  z.string().regex(/^[A-Za-z0-9](?:[A-Za-z0-9._:@/-]{0,126}[A-Za-z0-9])?$/, "must be a valid agent name");
 
 const wholeFile = () =>
   config()

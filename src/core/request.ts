@@ -51,7 +51,10 @@ export const RunRequest = z.strictObject({
   logFile: text.min(1).optional().describe("A file that also receives the output of both streams as plain text"),
   name: z
     .string()
-    .regex(/^[a-z0-9][a-z0-9_.-]{0,62}$/i, "must be 1 to 63 letters, digits, `-`, `_` or `.`")
+    .regex(
+      /^[a-z0-9](?:[a-z0-9_.-]{0,61}[a-z0-9])?$/i,
+      "must be 1 to 63 letters, digits, `-`, `_` or `.`, with a letter or digit at both ends",
+    )
     .optional()
     .describe("Session name (default: a random two-word name)"),
   security: z

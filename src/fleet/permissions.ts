@@ -8,6 +8,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { nkeys } from "@nats-io/transport-node";
 import { SallyportError } from "../core/error.ts";
+import { agentName } from "../core/names.ts";
 import { credentialsUnusable } from "./errors.ts";
 import {
   agentToken,
@@ -78,7 +79,7 @@ function workerPermissions(fleet: string, { name, labels }: FleetMember & { kind
 }
 
 function gatewayPermissions(fleet: string, { name, agent }: FleetMember & { kind: "gateway" }): Permissions {
-  const who = agent === undefined ? "*" : agentToken(agent);
+  const who = agent === undefined ? "*" : agentToken(agentName(agent));
   const { work, exits, sessions, workers, places, logs } = storeNames(fleet);
   const streams = [work, exits, `KV_${sessions}`, `KV_${workers}`, `KV_${places}`, `OBJ_${logs}`];
   const own = `gateway=${name}`;

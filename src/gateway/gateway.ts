@@ -14,6 +14,7 @@ import type {
   SessionsQuery,
   StartOptions,
 } from "../core/gateway.ts";
+import { agentFilter, agentName } from "../core/names.ts";
 import type { Verdict } from "../core/policy.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { RunResult } from "../core/result.ts";
@@ -257,11 +258,12 @@ export class Gateway {
    * all sessions.
    */
   acting({ agent = this.#context.agent, person, channel, approvalTimeoutMs, signal }: Acting): Gateway {
-    const actor = person ?? agent;
+    const acting = agentName(agent);
+    const actor = person ?? acting;
     const ownOnly = person === undefined;
     const context: GatewayContext = {
       ...this.#context,
-      agent,
+      agent: acting,
       actor,
       channel,
       ownOnly,
@@ -311,7 +313,8 @@ export class Gateway {
 
   #reach(query: ListQuery): ListQuery {
     const { ownOnly, agent } = this.#context;
-    return ownOnly ? { ...query, agent } : query;
+    if (ownOnly) return { ...query, agent };
+    return query.agent === undefined ? query : { ...query, agent: agentFilter(query.agent) };
   }
 
   /**

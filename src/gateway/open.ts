@@ -3,6 +3,7 @@ import { Approvals } from "../approval/approvals.ts";
 import { watchConfig } from "../config/watch.ts";
 import type { Retention } from "../core/gateway.ts";
 import type { SandboxCapabilities } from "../core/launch.ts";
+import { agentName } from "../core/names.ts";
 import type { FleetGatewayOptions, Settings } from "../core/settings.ts";
 import type { Executor } from "../executor/executor.ts";
 import { cachedSandboxCapabilities } from "../executor/native/probe.ts";
@@ -151,7 +152,7 @@ export async function createContext(
   const context: GatewayContext = {
     state,
     workspace,
-    agent: options.agent ?? "default",
+    agent: agentName(options.agent ?? "default"),
     actor: options.agent ?? "default",
     channel: options.channel ?? "library",
     env,

@@ -1,9 +1,11 @@
 /** The gateway of a fleet worker. Jobs arrive with a session ID, and with an attestation instead of an approver. */
+
 import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { watchConfig } from "../config/watch.ts";
 import { SallyportError } from "../core/error.ts";
+import { agentName } from "../core/names.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { Execution } from "../executor/execution.ts";
 import { agentToken, validateName } from "../fleet/subjects.ts";
@@ -136,7 +138,8 @@ export class WorkerGateway {
     this.#context.database.close();
   }
 
-  #contextFor(agent: string, workspace: string): GatewayContext {
+  #contextFor(name: string, workspace: string): GatewayContext {
+    const agent = agentName(name);
     const key = `${agent}\0${workspace}`;
     const known = this.#prepared.get(key);
     if (known) return known;

@@ -1,5 +1,7 @@
 /** Decides which commands run without approval in allowlist mode. Each command of a text is checked on its own. */
+
 import type { CommandFact } from "../core/facts.ts";
+import { isSameName } from "../core/names.ts";
 import type { AllowEntry } from "../core/policy.ts";
 import { isInside } from "../shell/path.ts";
 import { matchesGlob, matchesGlobs } from "../text/glob.ts";
@@ -16,7 +18,7 @@ export function allowedBy(fact: CommandFact, entries: readonly AllowEntry[], con
 
 function entryAllows(entry: AllowEntry, fact: CommandFact, { now, agent }: AllowContext): boolean {
   if (entry.expires !== undefined && !(Date.parse(entry.expires) > now)) return false;
-  if (entry.agent !== undefined && entry.agent !== agent) return false;
+  if (entry.agent !== undefined && !isSameName(entry.agent, agent ?? "")) return false;
   if (entry.cwd !== undefined && (fact.cwd === null || !isInside(fact.cwd, entry.cwd))) return false;
   return isMeant(entry, fact) && argumentsMatch(entry, fact);
 }

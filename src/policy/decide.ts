@@ -5,7 +5,9 @@
  * 2. Rules from the configuration.
  * 3. Modes: a command that is not allowed is a miss, which requires approval or is denied.
  */
+
 import type { Analysis, CommandFact } from "../core/facts.ts";
+import { isSameName } from "../core/names.ts";
 import type { Decision, Modes, Policy, Reason, Verdict } from "../core/policy.ts";
 import type { Settings } from "../core/settings.ts";
 import { allowedBy, isImplicitlyAllowed } from "./allowlist.ts";
@@ -37,7 +39,8 @@ interface Finding extends Reason {
 }
 
 export function decide(analysis: Analysis, policy: Policy, context: DecideContext): Verdict {
-  const modes = effectiveModes(policy, policy.agents?.[context.agent ?? ""], context.request);
+  const own = Object.entries(policy.agents ?? {}).find(([name]) => isSameName(name, context.agent ?? ""));
+  const modes = effectiveModes(policy, own?.[1], context.request);
   const findings: Finding[] = [];
   const scene: RuleContext = { workspace: context.workspace, home: context.home, commands: analysis.commands };
   for (const fact of analysis.commands) {

@@ -23,7 +23,8 @@ function auditConditions(filter: AuditFilter): { where: string; values: (string 
   };
   for (const name of ["agent", "session", "kind", "outcome"] as const) {
     const value = filter[name];
-    if (value !== undefined) add(`${name} = ?`, value);
+    // Entries of earlier versions can have names of agents with capital letters.
+    if (value !== undefined) add(`${name} = ?${name === "agent" ? " COLLATE NOCASE" : ""}`, value);
   }
   if (filter.since !== undefined) add("at_ms >= ?", filter.since);
   if (filter.until !== undefined) add("at_ms < ?", filter.until);

@@ -191,4 +191,12 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE sessions ADD COLUMN asked_by TEXT; -- JSON: the gateway of a fleet that requested it, if any
   `,
+  `
+  -- Names of agents are stored in lower case. The audit log is not changed, because its entries are hashed.
+  UPDATE sessions SET agent = lower(agent) WHERE agent <> lower(agent);
+  UPDATE approvals SET agent = lower(agent) WHERE agent <> lower(agent);
+  UPDATE grants SET agent = lower(agent) WHERE agent <> lower(agent);
+  UPDATE tokens SET agent = lower(agent) WHERE agent <> lower(agent);
+  UPDATE sign_ins SET agent = lower(agent) WHERE agent <> lower(agent);
+  `,
 ];

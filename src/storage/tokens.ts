@@ -3,6 +3,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { NewAuditEntry } from "../core/audit.ts";
 import { type ErrorText, SallyportError } from "../core/error.ts";
 import { newId } from "../core/id.ts";
+import { agentName } from "../core/names.ts";
 import { NAME_LENGTH } from "../core/output-limits.ts";
 import { inTransaction } from "./database.ts";
 
@@ -12,7 +13,7 @@ function badTokenName(name: string): ErrorText {
   const rule = "1 to 63 letters, digits, `_`, `.`, `:`, `@` or `-`";
   return [
     `${quoted(name)} is not a valid token name.`,
-    [{ action: "fix_request", hint: `Use ${rule}, starting with a letter, digit or \`_\`.` }],
+    [{ action: "fix_request", hint: `Use ${rule}, with a letter, digit or \`_\` at both ends.` }],
   ];
 }
 
@@ -91,7 +92,7 @@ const PREFIX = "sallyport_";
 const SECRET_BYTES = 32;
 /** The shortest time between updates of `last_used_ms`, so that most requests do not write. */
 const USED_EVERY_MS = 60_000;
-const NAME = /^[\w][\w.:@-]{0,62}$/;
+const NAME = /^[A-Za-z0-9_](?:[\w.:@-]{0,61}[A-Za-z0-9_])?$/;
 
 /** The bearer tokens of HTTP and MCP clients. Only a hash of each secret is stored. */
 export class Tokens {
@@ -109,7 +110,7 @@ export class Tokens {
       `INSERT INTO tokens (id, name, role, agent, hash, created_ms, created_by, expires_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#byHash = database.prepare("SELECT * FROM tokens WHERE hash = ?");
-    this.#byReference = database.prepare("SELECT * FROM tokens WHERE id = ? OR name = ?");
+    this.#byReference = database.prepare("SELECT * FROM tokens WHERE id = ? OR name = ? COLLATE NOCASE");
     this.#all = database.prepare("SELECT * FROM tokens ORDER BY id");
     this.#used = database.prepare("UPDATE tokens SET last_used_ms = ? WHERE id = ?");
     this.#revoke = database.prepare("UPDATE tokens SET revoked_ms = ? WHERE id = ? AND revoked_ms IS NULL");
@@ -121,12 +122,13 @@ export class Tokens {
    */
   create({ name, role, agent, createdBy, expiresMs }: NewToken): { token: Token; secret: string } {
     if (!NAME.test(name)) throw new SallyportError("InvalidRequest", ...badTokenName(name));
+    const owner = role === "agent" ? agentName(agent) : "";
     const secret = PREFIX + randomBytes(SECRET_BYTES).toString("base64url");
     const nowMs = Date.now();
     const expires = expiresMs === undefined ? null : nowMs + expiresMs;
     return inTransaction(this.#database, () => {
       if (this.#find(name)) throw new SallyportError("NameInUse", ...tokenNameTaken(name));
-      this.#insert.run(newId(), name, role, agent, hashOf(secret), nowMs, createdBy, expires);
+      this.#insert.run(newId(), name, role, owner, hashOf(secret), nowMs, createdBy, expires);
       return { token: this.get(name), secret };
     });
   }

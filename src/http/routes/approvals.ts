@@ -2,6 +2,7 @@ import * as z from "zod";
 import { approvalNotFound } from "../../approval/errors.ts";
 import type { Approval } from "../../core/approval.ts";
 import { SallyportError } from "../../core/error.ts";
+import { agentFilter } from "../../core/names.ts";
 import { DECIDERS, type Operation, type OperationCall, operation, READERS, READERS_AND_AGENT } from "../operation.ts";
 import { ApprovalSchema, count, flag, GrantSchema, milliseconds, shortText } from "../schemas.ts";
 
@@ -25,7 +26,7 @@ export const approvalOperations: readonly Operation[] = [
     }),
     response: z.object({ approvals: z.array(ApprovalSchema).describe("Matching requests") }),
     handle: ({ gateway, caller, query: { status = "pending", agent = caller.agent ?? undefined, limit = 200 } }) => {
-      if (caller.agent !== null && agent !== caller.agent) return { approvals: [] };
+      if (caller.agent !== null && agentFilter(agent ?? "") !== caller.agent) return { approvals: [] };
       const wanted = status === "all" ? {} : { status };
       return { approvals: gateway.approvals.list({ ...wanted, limit, ...(agent === undefined ? {} : { agent }) }) };
     },

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { AuditFilter } from "../../core/audit.ts";
+import { agentFilter } from "../../core/names.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import type { ChainReport } from "../../storage/audit-chain.ts";
 import { type Operation, operation, READERS, READERS_AND_AGENT } from "../operation.ts";
@@ -56,7 +57,8 @@ export const auditOperations: readonly Operation[] = [
     handle: ({ gateway, caller, query: { before, limit = 100, ...rest } }) => {
       const wanted = filterOf(rest);
       if (caller.agent !== null) {
-        if (wanted.agent !== undefined && wanted.agent !== caller.agent) return { entries: [], next: null };
+        if (wanted.agent !== undefined && agentFilter(wanted.agent) !== caller.agent)
+          return { entries: [], next: null };
         wanted.agent = caller.agent;
       }
       const entries = gateway.audit.search({ ...wanted, limit, ...(before === undefined ? {} : { before }) });

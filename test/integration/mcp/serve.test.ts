@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { after, test } from "node:test";
 import { type Connected, ERAS, type Era, McpFixture } from "../../fixtures/mcp.ts";
 
@@ -84,3 +85,14 @@ for (const [way, connect] of Object.entries(WAYS)) {
     });
   }
 }
+
+test("a client's own name becomes a valid agent name, which is said on stderr", async () => {
+  const child = fixture.spawn(["mcp", "--agent", "Claude Code"]);
+  child.stdin?.end();
+  let said = "";
+  child.stderr?.on("data", (part: Buffer) => {
+    said += part.toString();
+  });
+  await once(child, "close");
+  assert.match(said, /the agent name "Claude Code" is not valid; using claude-code-[0-9a-f]{8}\n/);
+});

@@ -1,6 +1,8 @@
 import { Console } from "node:console";
 import { resolve } from "node:path";
+import { toAgentName } from "../../../core/names.ts";
 import type { AgentOptions, OnDisconnect } from "../../../mcp/agent-context.ts";
+import { visible } from "../../../text/visible.ts";
 import { type Command, type Invocation, type Io, UsageError } from "../../command.ts";
 import { stateFolder, withDatabase } from "../../open.ts";
 import {
@@ -68,6 +70,11 @@ export const mcp: Command = {
     const [unexpected] = [...positionals, ...(rest ?? [])];
     if (unexpected !== undefined) throw new UsageError(`unexpected argument \`${unexpected}\` for \`mcp\``);
     const options = agentOptions(values);
+    const named = textOption(values, "agent") ?? options.agent;
+    // Clients often pass their own name, such as `Claude Code`.
+    if (named.toLowerCase() !== options.agent) {
+      io.err(`sallyport: the agent name ${JSON.stringify(visible(named))} is not valid; using ${options.agent}\n`);
+    }
     const hostMayApprove = (choiceOption(values, "approvals", ["host", "elsewhere"]) ?? "host") === "host";
     const listen = listenOption(textOption(values, "http"));
     const stop = new AbortController();
@@ -87,7 +94,7 @@ interface Serving {
 
 function agentOptions(values: Invocation["values"]): AgentOptions {
   return {
-    agent: textOption(values, "agent") ?? "default",
+    agent: toAgentName(textOption(values, "agent") ?? "default"),
     state: stateFolder(values),
     workspace: resolve(textOption(values, "workspace") ?? "."),
     toolsets: toolsetsOf(textOption(values, "tools") ?? "bash"),
