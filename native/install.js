@@ -17,7 +17,7 @@ const platform = `${process.platform}-${process.arch}`;
 const prebuilt = join(here, "prebuilt", platform);
 const OUTPUTS = ["build", "prebuilt"];
 const sources = sourcesIn("").sort();
-const base = ["-std=c11", "-D_GNU_SOURCE", "-O2", "-fstack-protector-strong", "-D_FORTIFY_SOURCE=2"];
+const base = ["-std=c11", "-D_GNU_SOURCE", "-pthread", "-O2", "-fstack-protector-strong", "-D_FORTIFY_SOURCE=2"];
 const warnings = ["-Wall", "-Wextra", "-Wshadow", "-Wwrite-strings", "-Werror"];
 // A static executable is small, fast to fork, and runs on any distribution. Some systems lack the static C library.
 const STATIC = "-static-pie";

@@ -18,6 +18,7 @@ struct how {
 #define NO_MAGICLINKS 0x02u
 #define NO_SYMLINKS 0x04u
 #define BENEATH 0x08u
+#define IN_ROOT 0x10u
 #define ATTEMPTS 100u
 #ifndef SYS_openat2
 #define SYS_openat2 437
@@ -45,14 +46,14 @@ static const char *below(const char *root, const char *path)
 }
 
 /* Opens PATH with openat2, which rejects symbolic links in all components. */
-static int open_straight(int folder, const char *path, int flags, mode_t mode, uint64_t resolve)
+static int open_resolved(int folder, const char *path, int flags, mode_t mode, uint64_t resolve)
 {
 #ifdef KEEPER_WITHOUT_OPENAT2 /* to test the fallback */
 	(void)folder, (void)path, (void)flags, (void)mode, (void)resolve;
 	errno = ENOSYS;
 	return -1;
 #else
-	struct how how = {(uint64_t)(unsigned)flags, flags & O_CREAT ? mode : 0, resolve | NO_SYMLINKS | NO_MAGICLINKS};
+	struct how how = {(uint64_t)(unsigned)flags, flags & O_CREAT ? mode : 0, resolve | NO_MAGICLINKS};
 	/* EAGAIN means that a rename or mount anywhere on the system raced with the path resolution. */
 	for (unsigned attempt = 0;; attempt++) {
 		int fd = (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
@@ -60,6 +61,11 @@ static int open_straight(int folder, const char *path, int flags, mode_t mode, u
 			return fd;
 	}
 #endif
+}
+
+static int open_straight(int folder, const char *path, int flags, mode_t mode, uint64_t resolve)
+{
+	return open_resolved(folder, path, flags, mode, resolve | NO_SYMLINKS);
 }
 
 /* Opens one path component. openat returns ENOTDIR both for a file and for a symbolic link in place of a directory;
@@ -126,4 +132,9 @@ int open_beneath(const char *root, const char *path, int flags, mode_t mode)
 	if (fd < 0 && is_unknown(errno))
 		fd = walk(top, rest, flags, mode);
 	return close_keep_errno(top, fd);
+}
+
+int open_in_root(int root, const char *path, int flags)
+{
+	return open_resolved(root, path, flags | O_CLOEXEC, 0, IN_ROOT);
 }

@@ -66,25 +66,52 @@ static bool read_restrictions(pid_t pid, struct restrictions *restrictions)
 	return true;
 }
 
+/* Reads the parent of PID and whether it is a keeper. Returns false if that cannot be determined. */
+static bool read_relation(pid_t pid, pid_t *parent, bool *keeper)
+{
+	char text[512], state;
+	if (!read_proc(pid, "stat", text, sizeof text))
+		return false;
+	char *name = strchr(text, '('), *end = strrchr(text, ')');
+	if (!name || !end || sscanf(end + 1, " %c %d", &state, parent) != 2)
+		return false;
+	*end = '\0';
+	*keeper = strcmp(name + 1, KEEPER_COMM) == 0 || pid == getpid() || pid == getppid();
+	return true;
+}
+
 /* Reports whether an ancestor is a keeper. Also true when the ancestors cannot be determined. */
 static bool descends_from_keeper(pid_t pid)
 {
 	for (unsigned generation = 0; generation < MAX_GENERATIONS; generation++) {
-		char text[512], state;
-		int parent;
-		if (!read_proc(pid, "stat", text, sizeof text))
-			return true;
-		char *name = strchr(text, '('), *end = strrchr(text, ')');
-		if (!name || !end || sscanf(end + 1, " %c %d", &state, &parent) != 2)
-			return true;
-		*end = '\0';
-		if (generation > 0 && (strcmp(name + 1, KEEPER_COMM) == 0 || pid == getpid() || pid == getppid()))
+		pid_t parent;
+		bool keeper;
+		if (!read_relation(pid, &parent, &keeper) || (generation > 0 && keeper))
 			return true;
 		if (parent <= 0)
 			return false;
-		pid = (pid_t)parent;
+		pid = parent;
 	}
 	return true;
+}
+
+static bool is_ancestor(pid_t pid)
+{
+	pid_t at = getpid();
+	bool keeper;
+	for (unsigned generation = 0; generation < MAX_GENERATIONS && at > 0; generation++)
+		if (!read_relation(at, &at, &keeper) || at == pid)
+			return at == pid;
+	return false;
+}
+
+/* Reports whether PID is a keeper, whose broker connects for a sandboxed command. A keeper above this process is the one
+ * of a command that has started this gateway. */
+static bool is_broker(pid_t pid)
+{
+	pid_t parent;
+	bool keeper;
+	return !read_relation(pid, &parent, &keeper) || (keeper && !is_ancestor(pid));
 }
 
 /* Returns a pidfd of the peer, by which a reused pid is detected, or -1 if the kernel does not support it. */
@@ -104,10 +131,13 @@ static bool has_exited(int pidfd)
 static bool peer_is_confined(int socket, pid_t pid)
 {
 	struct restrictions own, peer;
-	if (pid <= 0 || !read_restrictions(getpid(), &own))
+	if (pid == 0) /* from outside the pid namespace of this process, where its commands are not */
+		return false;
+	if (!read_restrictions(getpid(), &own))
 		return true;
 	int pidfd = open_peer_pidfd(socket);
 	bool confined = !read_restrictions(pid, &peer) ||
+			is_broker(pid) ||
 			((peer.filters > own.filters || peer.no_new_privileges > own.no_new_privileges) &&
 			 descends_from_keeper(pid));
 	/* If the peer exited during the check, another process may have its pid. The peer would not read a reply

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "broker/broker.h"
 #include "io/open_beneath.h"
 #include "process/process_tree.h"
 
@@ -297,34 +298,39 @@ static pid_t fork_child(struct launch_context *context)
 static pid_t launch_new(struct launch_context *context, struct child_report *report)
 {
 	bool isolated = context->sandbox->own_pid_namespace;
-	if (isolated && pid_namespace_prepare() < 0)
+	if ((isolated && pid_namespace_prepare() < 0) || (context->sandbox->brokered && broker_handoff_open() < 0))
 		return -1;
 	child_report_clear(report);
 	pid_t pid = fork_child(context);
-	if (pid < 0 || !isolated)
-		return pid;
-	process_reap(pid); /* the intermediate process */
-	return report->pid_ns.command;
+	if (pid < 0)
+		return -1;
+	if (isolated) {
+		process_reap(pid); /* the intermediate process */
+		pid = report->pid_ns.command;
+	}
+	context->listener = broker_handoff_receive();
+	return pid;
 }
 
 pid_t launch(const struct request *request, const struct sandbox *sandbox, const struct limit_monitor *limits,
-	     const int stdio[3], struct pid_namespace **pid_ns, struct launch_failure *failure)
+	     const int stdio[3], struct launched *launched, struct launch_failure *failure)
 {
-	struct launch_context context = {request, sandbox, limits, stdio, getpid(), false};
+	struct launch_context context = {request, sandbox, limits, stdio, getpid(), false, -1};
 	struct child_report *report = child_report_get();
 	pid_t pid = report ? prefork_launch(&context) : -1;
 	if (pid == 0)
 		pid = launch_new(&context, report);
-	*pid_ns = NULL;
+	*launched = (struct launched){NULL, -1};
 	if (pid < 0) {
 		*failure = (struct launch_failure){"fork", errno};
 		return -1;
 	}
 	if (pid > 0 && !report->step) {
-		if (sandbox->own_pid_namespace)
-			*pid_ns = &report->pid_ns;
+		*launched = (struct launched){sandbox->own_pid_namespace ? &report->pid_ns : NULL, context.listener};
 		return pid;
 	}
+	if (context.listener >= 0)
+		close(context.listener);
 	if (report->pid_ns.init)
 		kill(report->pid_ns.init, SIGKILL);
 	process_reap(pid);

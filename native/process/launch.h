@@ -12,11 +12,16 @@
 #include "sandbox/sandbox.h"
 #include "sandbox/sandbox_cache.h"
 
+/* What a keeper needs to supervise a command that it has launched. */
+struct launched {
+	struct pid_namespace *pid_ns; /* NULL if the command has no pid namespace of its own */
+	int listener;                 /* for the broker; -1 if the command has none */
+};
+
 /* Starts the command with STDIO as stdin, stdout and stderr. Returns its pid. On failure it returns -1, fills in
- * FAILURE and leaves no process behind. Sets PID_NS to the pid namespace of the command, or to NULL if it has none of
- * its own. */
+ * FAILURE and leaves no process behind. */
 pid_t launch(const struct request *request, const struct sandbox *sandbox, const struct limit_monitor *limits,
-	     const int stdio[3], struct pid_namespace **pid_ns, struct launch_failure *failure);
+	     const int stdio[3], struct launched *launched, struct launch_failure *failure);
 
 /* The state of a launch from fork to exec. The child shares memory with the keeper, so it only makes system calls. It
  * takes no locks and allocates no memory. */
@@ -28,6 +33,7 @@ struct launch_context {
 	const int *stdio;
 	pid_t keeper;
 	bool born_in_cgroup; /* clone3 started the child in its cgroup */
+	int listener;        /* what the child has handed off to the broker, or -1 */
 };
 
 /* The child's report to the keeper. It is in shared memory because only a vfork child shares the keeper's memory; a
@@ -60,9 +66,9 @@ __attribute__((noreturn)) void child_exec(const struct launch_context *context);
  * so it is forked only after two commands in a row have used the same cache entry. */
 void prefork_prepare(const struct sandbox *sandbox);
 
-/* Runs the command of CONTEXT in the preforked child. Returns its pid once it has called exec or reported a failure.
- * Returns 0 if there is no suitable child; an unsuitable one is killed. */
-pid_t prefork_launch(const struct launch_context *context);
+/* Runs the command of CONTEXT in the preforked child. Returns its pid once it has called exec or reported a failure, and
+ * sets the listener of CONTEXT. Returns 0 if there is no suitable child; an unsuitable one is killed. */
+pid_t prefork_launch(struct launch_context *context);
 
 /* Kills the child that was forked for CACHED, a cache entry that is about to be evicted. */
 void prefork_discard(const struct cached_sandbox *cached);

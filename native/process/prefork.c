@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "broker/broker.h"
 #include "process/process_tree.h"
 #include "sandbox/namespaces.h"
 
@@ -24,6 +25,7 @@ static struct {
 	pid_t pid; /* 0 when there is no child */
 	const struct cached_sandbox *cached;
 	const struct launch_context *context; /* the command to run; the child sets it to NULL when it starts */
+	int listener;                         /* what the child has handed off to the broker, or -1 */
 	atomic_int turn;                      /* enum turn, used as a futex */
 } prefork;
 
@@ -93,6 +95,9 @@ static void discard(void)
 	if (kill_child(first) && !ns_init_pids_add(first))
 		process_reap(first);
 	prefork.pid = 0;
+	if (prefork.listener >= 0)
+		close(prefork.listener);
+	prefork.listener = -1;
 }
 
 /* Reports whether a child may be preforked for SANDBOX. A child that runs as another user may not: it shares the
@@ -121,19 +126,23 @@ void prefork_prepare(const struct sandbox *sandbox)
 		return;
 	if (prefork.pid)
 		discard();
+	if (sandbox->brokered && broker_handoff_open() < 0)
+		return;
 	struct launch_context context = {.sandbox = sandbox, .keeper = getpid()};
 	child_report_clear(report);
 	prefork.turn = TURN_CHILD;
+	prefork.listener = -1;
 	prefork.cached = sandbox->cached;
 	prefork.pid = fork_child(&context, report);
 	if (prefork.pid > 0)
 		wait_while(TURN_CHILD);
+	prefork.listener = broker_handoff_receive();
 	/* If preparing the child failed, the next launch will report the error. */
 	if (prefork.pid <= 0 || prefork.turn != TURN_KEEPER)
 		discard();
 }
 
-pid_t prefork_launch(const struct launch_context *context)
+pid_t prefork_launch(struct launch_context *context)
 {
 	if (!prefork.pid)
 		return 0;
@@ -152,6 +161,8 @@ pid_t prefork_launch(const struct launch_context *context)
 		discard();
 		return 0;
 	}
+	context->listener = prefork.listener;
+	prefork.listener = -1;
 	prefork.pid = 0;
 	return pid;
 }

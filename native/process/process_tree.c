@@ -30,6 +30,7 @@ struct queue {
 	struct found *items;
 	size_t count, room;
 	uint64_t tasks; /* number of threads of the processes examined so far */
+	uint64_t own_tasks; /* number of threads of this process */
 };
 
 static void push(struct queue *queue, pid_t pid, pid_t parent)
@@ -67,25 +68,12 @@ static bool each_number(const char *folder, void (*back)(pid_t, void *), void *c
 
 static pid_t parent_of(pid_t pid)
 {
-	char path[64], text[512];
-	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	ssize_t n = read(fd, text, sizeof text - 1);
-	close(fd);
-	if (n <= 0)
-		return -1;
-	text[n] = '\0';
-	/* The name in parentheses may itself contain parentheses and spaces, so the fields start after the last ')'. */
-	char *after = strrchr(text, ')'), state;
-	int parent, threads;
-	const char *shape = " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d";
-	if (!after || sscanf(after + 1, shape, &state, &parent, &threads) != 3)
+	struct process_stat stat;
+	if (!process_stat_read(pid, &stat))
 		return -1;
 	/* A process whose main thread has exited is reported as a zombie while other threads still run. */
-	bool gone = state == 'X' || (state == 'Z' && threads <= 1);
-	return gone ? -1 : (pid_t)parent;
+	bool gone = stat.state == 'X' || (stat.state == 'Z' && stat.threads <= 1);
+	return gone ? -1 : stat.parent;
 }
 
 struct search {
@@ -159,6 +147,8 @@ static unsigned find(struct queue *queue, bool whole, uint64_t enough)
 		pid_t parent = queue->items[at].pid;
 		size_t kept = queue->count;
 		push_children(queue, parent);
+		if (at == 0)
+			queue->own_tasks = queue->tasks;
 		for (size_t i = kept; i < queue->count; i++)
 			if (parent_of(queue->items[i].pid) == parent)
 				queue->items[kept++] = queue->items[i];
@@ -221,25 +211,35 @@ unsigned process_tree_count(void)
 	return process_tree_walk(NULL, NULL);
 }
 
-struct threads {
-	pid_t *tids;
+struct numbers {
+	int *list;
 	unsigned count, room;
 };
 
-static void note_thread(pid_t tid, void *context)
+static void note_number(pid_t number, void *context)
 {
-	struct threads *threads = context;
-	if (threads->count < threads->room)
-		threads->tids[threads->count++] = tid;
+	struct numbers *numbers = context;
+	if (numbers->count < numbers->room)
+		numbers->list[numbers->count++] = number;
+}
+
+static unsigned list_numbers(pid_t pid, const char *name, int *list, unsigned room)
+{
+	struct numbers numbers = {list, 0, room};
+	char folder[64];
+	snprintf(folder, sizeof folder, "/proc/%d/%s", (int)pid, name);
+	each_number(folder, note_number, &numbers);
+	return numbers.count;
 }
 
 unsigned process_threads(pid_t pid, pid_t *tids, unsigned room)
 {
-	struct threads threads = {tids, 0, room};
-	char folder[64];
-	snprintf(folder, sizeof folder, "/proc/%d/task", (int)pid);
-	each_number(folder, note_thread, &threads);
-	return threads.count;
+	return list_numbers(pid, "task", tids, room);
+}
+
+unsigned process_descriptors(pid_t pid, int *fds, unsigned room)
+{
+	return list_numbers(pid, "fd", fds, room);
 }
 
 uint64_t process_tree_tasks(uint64_t enough)
@@ -247,7 +247,7 @@ uint64_t process_tree_tasks(uint64_t enough)
 	struct queue queue = {0};
 	find(&queue, true, enough + 1);
 	free(queue.items);
-	return queue.tasks > 0 ? queue.tasks - 1 : 0; /* without the single thread of this process */
+	return queue.tasks > queue.own_tasks ? queue.tasks - queue.own_tasks : 0;
 }
 
 int pidfd_signal(pid_t pid, int pidfd, int signal)

@@ -27,6 +27,9 @@ unsigned process_tree_signal(int signal);
 /* Fills TIDS with at most ROOM thread IDs of PID. Returns their number. */
 unsigned process_threads(pid_t pid, pid_t *tids, unsigned room);
 
+/* Fills FDS with at most ROOM descriptors of PID, the lowest ones. Returns their number. */
+unsigned process_descriptors(pid_t pid, int *fds, unsigned room);
+
 /* Reports whether all direct children, including zombies, are inits of pid namespaces. */
 bool process_tree_only_ns_inits(void);
 
@@ -39,5 +42,20 @@ int pidfd_signal(pid_t pid, int pidfd, int signal);
 
 /* Reaps PID, a child of this process, and waits until it has exited. Does nothing if PID is not positive. */
 void process_reap(pid_t pid);
+
+/* ---- process_stat.c ---- */
+
+struct process_stat {
+	char state;
+	pid_t parent, group, session;
+	int threads;
+};
+
+/* Reads /proc/PID/stat. PID may be a thread. Returns false if it does not exist. Async-signal-safe. */
+bool process_stat_read(pid_t pid, struct process_stat *stat);
+
+/* Reports whether PID, a process or a thread, is a descendant of this process and not the init of a pid namespace. True
+ * for zombies as well. */
+bool process_is_descendant(pid_t pid);
 
 #endif

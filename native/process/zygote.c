@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "broker/broker.h"
 #include "clock.h"
 #include "ipc/listener.h"
 #include "log.h"
@@ -298,6 +299,8 @@ int zygote_serve(const char *state, const char *self, const char *log_level)
 	log_info("zygote", "started: build %s, cgroup versions (0 if unavailable): memory %d, cpu %d, pids %d",
 		 KEEPER_BUILD, z.cgroups.locations[CGROUP_MEMORY].version, z.cgroups.locations[CGROUP_CPU].version,
 		 z.cgroups.locations[CGROUP_PIDS].version);
+	/* Keepers inherit what is found out here. */
+	broker_works(&(struct sandbox_spec){0});
 	/* 5. Report readiness, and close the caller's descriptors before any keeper inherits them. */
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	(void)!write(STDOUT_FILENO, "ready\n", 6);

@@ -12,15 +12,17 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "broker/broker.h"
 #include "sandbox/landlock.h"
 #include "sandbox/mount/mount.h"
 #include "sandbox/namespaces.h"
-#include "sandbox/seccomp.h"
+#include "sandbox/seccomp/seccomp.h"
 
-static enum seccomp_sockets sockets_for(const struct sandbox_spec *spec, const struct cached_sandbox *cached)
+static enum seccomp_sockets sockets_for(const struct sandbox_spec *spec, const struct cached_sandbox *cached,
+					bool broker)
 {
 	if (spec->network == NETWORK_ON)
-		return SOCKETS_ANY;
+		return !sandbox_spec_confines(spec) ? SOCKETS_ANY : broker ? SOCKETS_BROKERED : SOCKETS_NO_UNIX;
 	if (spec->network == NETWORK_OFF)
 		return cached->namespaces.network < 0 ? SOCKETS_NONE : SOCKETS_LOOPBACK;
 	for (size_t i = 0; i < spec->port_count; i++)
@@ -29,16 +31,33 @@ static enum seccomp_sockets sockets_for(const struct sandbox_spec *spec, const s
 	return SOCKETS_TCP;
 }
 
-static struct mechanisms mechanisms_of(const struct namespaces *namespaces, int abi, bool own_pid_namespace)
+static struct mechanisms mechanisms_of(const struct namespaces *namespaces, int abi, bool own_pid_namespace, bool broker)
 {
 	return (struct mechanisms){
 		.landlock_abi = abi,
 		.mounts = namespaces->mount >= 0,
 		.ipc = namespaces->ipc >= 0,
 		.seccomp = seccomp_works(),
+		.broker = broker,
 		.pid_namespace = own_pid_namespace,
 		.isolation = own_pid_namespace && namespaces->user >= 0 && namespaces->ipc >= 0 && namespaces->uts >= 0,
 	};
+}
+
+/* Chooses the filter of SANDBOX. */
+static void choose_filter(struct sandbox *sandbox)
+{
+	int abi = sandbox->cached->abi;
+	bool broker = broker_works(sandbox->spec);
+	struct seccomp_options options = {
+		.sockets = sockets_for(sandbox->spec, sandbox->cached, broker),
+		.tracing = abi > 0,
+		.broker = broker,
+		.signals = broker && abi < 6 && !sandbox->own_pid_namespace,
+		.own_pids = sandbox->own_pid_namespace,
+	};
+	sandbox->filter = seccomp_program(options);
+	sandbox->brokered = sandbox->filter && broker;
 }
 
 bool sandbox_prepare(struct sandbox *sandbox, const struct sandbox_spec *spec, struct launch_failure *failure)
@@ -49,11 +68,11 @@ bool sandbox_prepare(struct sandbox *sandbox, const struct sandbox_spec *spec, s
 	struct cached_sandbox *cached = sandbox_cache_get(spec, failure);
 	if (!cached)
 		return false;
-	struct seccomp_options options = {sockets_for(spec, cached), cached->abi > 0};
-	*sandbox = (struct sandbox){
-		.spec = spec, .cached = cached, .filter = seccomp_program(options), .unsupported = cached->unsupported};
+	*sandbox = (struct sandbox){.spec = spec, .cached = cached, .unsupported = cached->unsupported};
 	sandbox->own_pid_namespace = spec->isolated && pid_namespace_works(&cached->namespaces);
-	struct mechanisms mechanisms = mechanisms_of(&cached->namespaces, cached->abi, sandbox->own_pid_namespace);
+	choose_filter(sandbox);
+	struct mechanisms mechanisms =
+		mechanisms_of(&cached->namespaces, cached->abi, sandbox->own_pid_namespace, sandbox->brokered);
 	mechanisms.seccomp = sandbox->filter != NULL;
 	sandbox->unsupported |= unsupported_find(spec, &mechanisms);
 	if (!mask_monitor_works(&cached->monitor))
@@ -129,23 +148,27 @@ static int drop_capabilities(bool signals_scoped)
  * otherwise. */
 static const char *change_user(const struct sandbox_spec *spec)
 {
-	gid_t groups[NGROUPS_MAX > 1024 ? 1024 : NGROUPS_MAX];
-	size_t count = spec->group_count;
+	gid_t groups[SPEC_MAX_GROUPS];
 	struct stat status;
-	if (count > sizeof groups / sizeof *groups) {
-		errno = E2BIG;
+	int count = sandbox_spec_groups(spec, groups);
+	if (count < 0)
 		return "sandbox-user";
-	}
-	for (size_t i = 0; i < count; i++)
-		groups[i] = sandbox_spec_group(spec, i);
 	for (int fd = 0; fd < 3; fd++)
 		if (fstat(fd, &status) == 0 && (S_ISFIFO(status.st_mode) || isatty(fd)))
 			(void)!fchown(fd, spec->uid, (gid_t)-1);
-	if (setgroups(count, groups) < 0 || setresgid(spec->gid, spec->gid, spec->gid) < 0 ||
+	if (setgroups((size_t)count, groups) < 0 || setresgid(spec->gid, spec->gid, spec->gid) < 0 ||
 	    setresuid(spec->uid, spec->uid, spec->uid) < 0)
 		return "sandbox-user";
 	/* The working directory was entered with other privileges. */
 	return faccessat(AT_FDCWD, ".", X_OK, AT_EACCESS) < 0 ? "chdir" : NULL;
+}
+
+static int apply_filter(const struct sandbox *sandbox)
+{
+	if (!sandbox->brokered)
+		return seccomp_restrict(sandbox->filter);
+	int listener = seccomp_restrict_brokered(sandbox->filter);
+	return listener < 0 ? -1 : broker_handoff_send(listener);
 }
 
 const char *sandbox_apply(const struct sandbox *sandbox)
@@ -165,7 +188,7 @@ const char *sandbox_apply(const struct sandbox *sandbox)
 		return "sandbox-privileges";
 	if (cached->ruleset >= 0 && landlock_restrict(cached->ruleset) < 0)
 		return "sandbox-landlock";
-	if (sandbox->filter && seccomp_restrict(sandbox->filter) < 0)
+	if (sandbox->filter && apply_filter(sandbox) < 0)
 		return "sandbox-seccomp";
 	return NULL;
 }
@@ -177,7 +200,8 @@ static struct mechanisms probe_mechanisms(const struct sandbox_spec *spec, struc
 	unsupported_t unsupported = 0;
 	if (!namespaces_make(namespaces, spec, &unsupported, &failure))
 		*namespaces = NO_NAMESPACES;
-	return mechanisms_of(namespaces, landlock_abi(), spec->isolated && pid_namespace_works(namespaces));
+	return mechanisms_of(namespaces, landlock_abi(), spec->isolated && pid_namespace_works(namespaces),
+			     broker_works(spec));
 }
 
 /* Prints what MECHANISMS do not enforce for each network mode, as a JSON object. */
@@ -205,9 +229,9 @@ int sandbox_probe(void)
 	struct mechanisms in_isolation = probe_mechanisms(&isolated, &namespaces);
 	namespaces_close(&namespaces);
 	printf("{\"landlock\":%d,\"mounts\":\"%s\",\"isolation\":%s,\"networkNamespace\":%s,\"seccomp\":%s,"
-	       "\"unsupported\":{\"shared\":",
+	       "\"socketBroker\":%s,\"unsupported\":{\"shared\":",
 	       mechanisms.landlock_abi, mounts, in_isolation.isolation ? "true" : "false", network ? "true" : "false",
-	       mechanisms.seccomp ? "true" : "false");
+	       mechanisms.seccomp ? "true" : "false", mechanisms.broker ? "true" : "false");
 	print_unsupported(shared, &mechanisms);
 	printf(",\"isolated\":");
 	print_unsupported(isolated, &in_isolation);

@@ -13,6 +13,7 @@ struct sandbox {
 	const struct sandbox_spec *spec; /* NULL if the command runs without a sandbox */
 	struct cached_sandbox *cached;
 	const struct sock_fprog *filter;
+	bool brokered;          /* the filter passes calls to a broker */
 	bool own_pid_namespace; /* also has its own /proc */
 	unsupported_t unsupported;
 };

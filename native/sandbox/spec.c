@@ -1,5 +1,6 @@
 #include "sandbox/spec.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ enum spec_tag {
 	TAG_PORTS = 28,
 	TAG_USER = 29, /* u32 uid, u32 gid, then a u32 per supplementary group */
 	TAG_MASKED = 30,
+	TAG_SOCKETS = 31,
 	TAG_HELD = 34,
 	TAG_ABSENT = 38,
 };
@@ -107,6 +109,7 @@ const char *sandbox_spec_parse_field(struct sandbox_spec *spec, unsigned tag, co
 	case TAG_MASKED: return parse_paths(&spec->masked, bytes, length);
 	case TAG_HELD: return parse_paths(&spec->held, bytes, length);
 	case TAG_ABSENT: return parse_paths(&spec->absent, bytes, length);
+	case TAG_SOCKETS: return parse_paths(&spec->sockets, bytes, length);
 	case TAG_TMP_DIR: return parse_path(&spec->tmp_dir, bytes, length);
 	case TAG_USER: return parse_user(spec, raw, length);
 	case TAG_NETWORK:
@@ -136,6 +139,14 @@ const char *sandbox_spec_check(const struct sandbox_spec *spec)
 	return NULL;
 }
 
+bool sandbox_spec_confines(const struct sandbox_spec *spec)
+{
+	for_each_string (path, &spec->writable)
+		if (strcmp(path, "/") == 0)
+			return false;
+	return true;
+}
+
 const char *string_list_next(const struct string_list *texts, const char *after)
 {
 	const char *next = after ? after + strlen(after) + 1 : texts->bytes;
@@ -152,10 +163,29 @@ uint32_t sandbox_spec_group(const struct sandbox_spec *spec, size_t index)
 	return read_le(spec->groups + 4 * index, 4);
 }
 
+int sandbox_spec_groups(const struct sandbox_spec *spec, uint32_t groups[SPEC_MAX_GROUPS])
+{
+	if (spec->group_count > SPEC_MAX_GROUPS) {
+		errno = E2BIG;
+		return -1;
+	}
+	for (size_t i = 0; i < spec->group_count; i++)
+		groups[i] = sandbox_spec_group(spec, i);
+	return (int)spec->group_count;
+}
+
 bool path_within(const char *path, const char *folder)
 {
 	size_t length = strlen(folder);
 	if (length == 1)
 		return true;
 	return strncmp(path, folder, length) == 0 && (path[length] == '/' || path[length] == '\0');
+}
+
+bool path_within_any(const char *path, const struct string_list *list)
+{
+	for_each_string (folder, list)
+		if (path_within(path, folder))
+			return true;
+	return false;
 }

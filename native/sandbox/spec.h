@@ -27,6 +27,7 @@ struct sandbox_spec {
 	struct string_list masked; /* paths to mask if they exist, such as sockets, which Landlock may not protect */
 	struct string_list held;   /* links to denied paths that must not be replaced */
 	struct string_list absent; /* paths that count as a broken mask if they appear while the command runs */
+	struct string_list sockets; /* Unix sockets, or folders of them, to which the command may connect */
 	const char *tmp_dir;       /* may be NULL */
 	uint8_t network;
 	const unsigned char *ports; /* u16 each */
@@ -44,6 +45,10 @@ const char *sandbox_spec_parse_field(struct sandbox_spec *spec, unsigned tag, co
 /* Checks the fields for consistency. Returns NULL, or an error message. */
 const char *sandbox_spec_check(const struct sandbox_spec *spec);
 
+/* Reports whether SPEC restricts files and processes. With the profile `off`, it has only a user or a network mode, and
+ * everything is writable. */
+bool sandbox_spec_confines(const struct sandbox_spec *spec);
+
 /* Returns the string that follows AFTER, or the first one if AFTER is NULL. Returns NULL at the end. Async-signal-safe.
  * */
 const char *string_list_next(const struct string_list *texts, const char *after);
@@ -53,6 +58,16 @@ const char *string_list_next(const struct string_list *texts, const char *after)
 
 uint16_t sandbox_spec_port(const struct sandbox_spec *spec, size_t index);
 uint32_t sandbox_spec_group(const struct sandbox_spec *spec, size_t index);
+
+/* The largest number of supplementary groups of a command. */
+#define SPEC_MAX_GROUPS 1024
+
+/* Copies the supplementary groups to GROUPS and returns their number. Returns -1 with errno if there are more than
+ * SPEC_MAX_GROUPS. */
+int sandbox_spec_groups(const struct sandbox_spec *spec, uint32_t groups[SPEC_MAX_GROUPS]);
+
+/* Reports whether PATH is in LIST or below a path in it. Only compares strings. */
+bool path_within_any(const char *path, const struct string_list *list);
 
 /* Reports whether PATH is FOLDER or below it. Only compares strings. */
 bool path_within(const char *path, const char *folder);

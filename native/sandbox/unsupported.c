@@ -1,7 +1,6 @@
 #include "sandbox/unsupported.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static const char *const names[UNSUPPORTED_COUNT] = {
 	[UNSUPPORTED_LANDLOCK] = "landlock",
@@ -18,16 +17,6 @@ static const char *const names[UNSUPPORTED_COUNT] = {
 	[UNSUPPORTED_MASK_MONITOR] = "mask-monitor",
 };
 
-/* Reports whether SPEC restricts files and processes. With the profile `off`, it has only a user or a network mode, and
- * everything is writable. */
-static bool confines_files(const struct sandbox_spec *spec)
-{
-	for_each_string (path, &spec->writable)
-		if (strcmp(path, "/") == 0)
-			return false;
-	return true;
-}
-
 /* Promises about files and processes. */
 static unsupported_t find_unprotected(const struct sandbox_spec *spec, const struct mechanisms *mechanisms)
 {
@@ -37,10 +26,11 @@ static unsupported_t find_unprotected(const struct sandbox_spec *spec, const str
 		unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_LANDLOCK);
 	if (abi < 3 && !mechanisms->mounts) /* read-only mounts prevent it too */
 		unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_TRUNCATE);
-	if (abi < 6 && !mechanisms->pid_namespace)
+	if (abi < 6 && !mechanisms->pid_namespace && !mechanisms->broker)
 		unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_SCOPE_SIGNALS);
-	/* Without network access, the command has no Unix sockets or its own namespace of abstract ones. */
-	if (abi < 6 && spec->network == NETWORK_ON)
+	/* The filter leaves connections to the broker, or allows no Unix sockets. Without network access, the command
+	 * has its own namespace of abstract ones. */
+	if (abi < 6 && spec->network == NETWORK_ON && !mechanisms->seccomp)
 		unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_SCOPE_ABSTRACT);
 	if (!mechanisms->mounts)
 		unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_MOUNTS) | UNSUPPORTED_BIT(UNSUPPORTED_METADATA);
@@ -53,7 +43,7 @@ static unsupported_t find_unprotected(const struct sandbox_spec *spec, const str
 
 unsupported_t unsupported_find(const struct sandbox_spec *spec, const struct mechanisms *mechanisms)
 {
-	unsupported_t unsupported = confines_files(spec) ? find_unprotected(spec, mechanisms) : 0;
+	unsupported_t unsupported = sandbox_spec_confines(spec) ? find_unprotected(spec, mechanisms) : 0;
 	if (mechanisms->landlock_abi < 4 && spec->network == NETWORK_PORTS)
 		unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_PORTS);
 	if (!mechanisms->seccomp)

@@ -31,7 +31,7 @@ typedef uint32_t unsupported_t;
 /* The kernel features that a command runs with. */
 struct mechanisms {
 	int landlock_abi; /* 0 if there is no Landlock */
-	bool mounts, ipc, seccomp;
+	bool mounts, ipc, seccomp, broker;
 	bool pid_namespace; /* the command sees and reaches only its own processes */
 	bool isolation;     /* all namespaces of an isolated sandbox */
 };

@@ -103,6 +103,7 @@ static void loop(struct session *session, struct keeper_env *env)
 			session->stdin_pump.terminal && !stdin_queued
 				? -1
 				: poll_add(&poll_set, session->stdin_pump.fd, stdin_queued ? POLLOUT : 0, NULL);
+		int broker = poll_add(&poll_set, broker_poll_fd(&session->broker), POLLIN, NULL);
 		poll_add_channel(&poll_set, session->origin);
 		for (unsigned i = 0; i < session->clients_used; i++)
 			poll_add_channel(&poll_set, &session->clients[i]);
@@ -114,6 +115,9 @@ static void loop(struct session *session, struct keeper_env *env)
 		if (ppoll(poll_set.fds, poll_set.count, next == NEVER ? NULL : &timeout, NULL) <= 0)
 			continue;
 
+		/* First, because the command waits for the answer. */
+		if (is_ready(&poll_set, broker))
+			broker_serve(&session->broker, poll_set.fds[broker].revents);
 		if (is_ready(&poll_set, masks[0]))
 			mask_monitor_mounts_changed(monitor);
 		if (is_ready(&poll_set, masks[0]) || is_ready(&poll_set, masks[1]))
@@ -195,7 +199,10 @@ static const char *start_command(struct session *session, const struct keeper_en
 	session->record.unsupported = sandbox->unsupported;
 	session->record.started_us = monotonic_us();
 	session->record.started_unix_us = unix_us();
-	session->record.pid = launch(request, sandbox, &session->limits, stdio, &session->pid_ns, failure);
+	struct launched launched;
+	session->record.pid = launch(request, sandbox, &session->limits, stdio, &launched, failure);
+	session->pid_ns = launched.pid_ns;
+	broker_open(&session->broker, launched.listener, &request->sandbox);
 	if (session->pid_ns)
 		ns_init_pids_add(session->pid_ns->init);
 	capture_start_clock(&session->capture, session->record.started_unix_us, session->record.started_us);
@@ -234,6 +241,7 @@ static void close_session(struct session *session)
 	}
 	for (unsigned i = 0; i < SESSION_CLIENTS; i++)
 		channel_close(&session->clients[i]);
+	broker_close(&session->broker);
 	stdin_pump_close(&session->stdin_pump);
 	capture_close(&session->capture);
 	terminal_close(&session->terminal);
@@ -255,6 +263,7 @@ void session_run(struct session *session, struct keeper_env *env, struct channel
 	session->origin = origin;
 	session->dirfd = session->listener = session->reserved = session->stdin_pump.fd = -1;
 	terminal_init(&session->terminal);
+	broker_open(&session->broker, -1, NULL);
 	session->capture.pipes[0] = session->capture.pipes[1] = -1;
 	session->capture.streams[0].fd = session->capture.streams[1].fd = session->capture.log.fd = -1;
 	session->capture.timeline.fd = -1;

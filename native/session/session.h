@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "broker/broker.h"
 #include "cgroup/limit_monitor.h"
 #include "io/capture.h"
 #include "io/pty.h"
@@ -32,6 +33,7 @@ struct session {
 	struct exit_record record;
 	struct limit_monitor limits;
 	struct sandbox sandbox;
+	struct broker broker;
 	struct pid_namespace *pid_ns; /* NULL if the command has no pid namespace, or it has ended */
 	bool main_alive, has_children, announced, reported;
 	int64_t announce_at, deadline_at, kill_at, give_up_at, next_kill_pass_at;

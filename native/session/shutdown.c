@@ -177,6 +177,8 @@ void session_fire_timers(struct session *session, int64_t now)
 		terminate_leftovers(session);
 	if (now >= session->kill_at && now >= session->next_kill_pass_at)
 		kill_pass(session, now);
+	if (now >= session->broker.check_at)
+		broker_check(&session->broker, now);
 	if (now >= session->output_event_at)
 		session_send_output_event(session, now);
 	if (now >= session->reply_at)
@@ -190,7 +192,8 @@ int64_t session_next_timer(const struct session *session)
 									   : session->kill_at;
 	const int64_t times[] = {
 		session->announce_at,     session->deadline_at, session->leftover_term_at, sweep_at,
-		session->output_event_at, session->reply_at,    session->give_up_at,       session->limits.check_at};
+		session->output_event_at, session->reply_at,    session->give_up_at,       session->limits.check_at,
+		session->broker.check_at};
 	int64_t next = NEVER;
 	for (unsigned i = 0; i < sizeof times / sizeof *times; i++)
 		if (times[i] < next)

@@ -151,6 +151,7 @@ export const MERGE: MergeTable<Settings> = {
   writable: subset(),
   readable: subset(),
   denied: union,
+  sockets: subset(),
   user: operatorOnly(),
   require: requirement,
   maskFailure: strictest({ warn: ["kill"], kill: [] }),

@@ -310,6 +310,9 @@ const config = () =>
       denied: paths(
         "Paths that sandboxed commands can neither read nor write, in addition to the built-in list",
       ).optional(),
+      sockets: paths(
+        "Unix sockets, or folders of them, that sandboxed commands can connect to, in addition to those in writable paths",
+      ).optional(),
       user: z
         .string()
         .regex(/^(?:[a-z_][a-z0-9_.-]{0,31}\$?|\d{1,10}(?::\d{1,10})?)$/i, "must be a user name, `uid` or `uid:gid`")
@@ -366,6 +369,7 @@ const agentConfig = () =>
       writable: true,
       readable: true,
       denied: true,
+      sockets: true,
       user: true,
       require: true,
       maskFailure: true,

@@ -113,6 +113,11 @@ export interface SandboxSpec {
   absent: string[];
   /** Whether the command is killed when a mask breaks while it runs, or continues with a warning. */
   maskFailure: "kill" | "warn";
+  /**
+   * Unix sockets, or folders of them, that the command may connect to besides those below `writable` and `temporary`.
+   * Absolute, with symbolic links resolved as far as they exist.
+   */
+  sockets: string[];
   /** A private temporary directory that the command may write to; null for none. */
   temporary: string | null;
   network: "on" | "off" | { ports: number[] };
@@ -138,6 +143,11 @@ export interface SandboxCapabilities {
   /** Whether a network namespace with only a loopback interface is available. */
   networkNamespace: boolean;
   seccomp: boolean;
+  /**
+   * Whether a keeper can decide on each connection of a command (seccomp user notification). If not, commands have no
+   * Unix sockets other than socket pairs.
+   */
+  socketBroker: boolean;
   /**
    * What is not enforced, for the profile `isolated` and for the others, which share namespaces with the machine, and
    * for each network mode.

@@ -68,6 +68,8 @@ export interface Settings {
   /** Built-in denied paths, or folders above them, that commands may read. */
   readable: readonly string[];
   denied: readonly string[];
+  /** Unix sockets, or folders of them, that sandboxed commands can connect to. Paths as in `writable`. */
+  sockets: readonly string[];
   /** Null for the gateway's user. */
   user: string | null;
   /** True to require the whole sandbox, false to run commands even if nothing confines them, null for neither. */
@@ -114,6 +116,7 @@ export const DEFAULTS: Settings = {
   writable: [],
   readable: [],
   denied: [],
+  sockets: [],
   user: null,
   require: null,
   maskFailure: "kill",

@@ -18,11 +18,12 @@ export function needsNewerLandlock({ landlock, unsupported: { shared, isolated }
 
 /** Returns how to enable the mechanisms of the sandbox that do not work on this machine. */
 export function adviceFor(machine: Machine, capabilities: SandboxCapabilities): string {
-  const { landlock, mounts, isolation, networkNamespace, seccomp } = capabilities;
+  const { landlock, mounts, isolation, networkNamespace, seccomp, socketBroker } = capabilities;
   const parts = [
     ...(landlock === 0 ? [landlockAdvice(machine)] : []),
     ...(mounts === "none" || !isolation || !networkNamespace ? [namespaceAdvice(machine)] : []),
     ...(seccomp ? [] : ["Use a kernel with CONFIG_SECCOMP_FILTER."]),
+    ...(seccomp && !socketBroker ? [brokerAdvice(machine)] : []),
     ...(landlock > 0 && needsNewerLandlock(capabilities) ? [NEWER_KERNEL] : []),
   ];
   return parts.join(" ");
@@ -63,6 +64,16 @@ function namespaceAdvice(machine: Machine): string {
   }
   if (!existsOn(machine, "/proc/self/ns/user")) return "Namespaces: use a kernel with CONFIG_USER_NS.";
   return "Namespaces: allow `unshare` and `mount` for this process; a seccomp filter or a security module forbids them.";
+}
+
+/** Without a broker, commands have no Unix sockets. */
+function brokerAdvice(machine: Machine): string {
+  const [major = 0, minor = 0] = release().split(".").map(Number);
+  if (major < 5 || (major === 5 && minor < 9)) return "Socket broker: upgrade to Linux 5.9 or newer.";
+  if (Number(readMachineFile(machine, "/proc/sys/kernel/yama/ptrace_scope")) > 1) {
+    return "Socket broker: allow it to inspect commands with `sudo sysctl -w kernel.yama.ptrace_scope=1`.";
+  }
+  return "Socket broker: allow `seccomp`, `pidfd_getfd` and `process_vm_readv` for this process; a seccomp filter or a security module forbids them.";
 }
 
 function isContainer(machine: Machine): boolean {

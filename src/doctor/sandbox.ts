@@ -28,13 +28,14 @@ export function checkSandbox(machine: Machine): Finding {
     const message = "none: the portable executor cannot confine commands";
     return unconfined(message, "Use the native executor; the check `executor` says why it is not used.");
   }
-  const { landlock, mounts, isolation, networkNamespace, seccomp } = capabilities;
+  const { landlock, mounts, isolation, networkNamespace, seccomp, socketBroker } = capabilities;
   const mechanisms: [works: boolean, text: string][] = [
     [landlock > 0, landlock > 0 ? `Landlock ABI ${landlock}` : "Landlock"],
     [mounts !== "none", `mount namespaces${mounts === "user" ? " through user namespaces" : ""}`],
     [isolation, "PID namespaces"],
     [networkNamespace, "network namespaces"],
     [seccomp, "seccomp"],
+    [socketBroker, "socket broker"],
   ];
   const works = mechanisms.flatMap(([has, text]) => (has ? [text] : []));
   const missing = mechanisms.flatMap(([has, text]) => (has ? [] : [text]));

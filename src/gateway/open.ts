@@ -195,6 +195,7 @@ const FLEET_CAPABILITIES: SandboxCapabilities = {
   isolation: true,
   networkNamespace: true,
   seccomp: true,
+  socketBroker: true,
   unsupported: ALL_SUPPORTED,
 };
 

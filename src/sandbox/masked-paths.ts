@@ -1,7 +1,9 @@
 import { realpathSync } from "node:fs";
-import { dirname, isAbsolute } from "node:path";
+import { dirname, isAbsolute, resolve } from "node:path";
 import { SYSTEM_CREDENTIALS } from "./credential-paths.ts";
 import { withoutNested } from "./denied-paths.ts";
+import { LinkResolver } from "./links.ts";
+import { isWithin } from "./workspace.ts";
 
 /**
  * Folders with the sockets of programs that run commands or act with the user's privileges for their clients: container
@@ -41,4 +43,27 @@ function realPath(path: string): string {
       return path;
     }
   }
+}
+
+/**
+ * Sockets of services that only answer questions about names: hosts, users and groups. Libraries connect to them in
+ * almost every program. A service that acts for its clients does not belong here (invariant 7).
+ */
+const NAME_SERVICES = [
+  "/run/systemd/resolve/io.systemd.Resolve",
+  "/run/systemd/userdb",
+  "/run/nscd/socket",
+  "/var/lib/sss/pipes/nss",
+];
+
+/**
+ * Returns the sockets that sandboxed commands can connect to besides those in writable paths: the built-in ones and
+ * `configured`, with links resolved. Sockets of Sallyport itself, in `keepOut`, are left out.
+ */
+export function allowedSockets(configured: readonly string[], keepOut: readonly string[]): string[] {
+  const resolver = new LinkResolver();
+  const real = (path: string) => resolver.resolve(resolve(path)).real;
+  const own = keepOut.map(real);
+  const sockets = new Set([...NAME_SERVICES, ...configured].map(real));
+  return [...sockets].filter((path) => !own.some((folder) => isWithin(path, folder)));
 }

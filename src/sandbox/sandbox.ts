@@ -10,7 +10,7 @@ import { deniedPaths, type Homes } from "./denied-paths.ts";
 import { type Escalation, escalationsOf } from "./escalation.ts";
 import { enforcementOf, missingDenied, OFF, type RequiredSandbox } from "./level.ts";
 import { LinkResolver } from "./links.ts";
-import { maskedPaths } from "./masked-paths.ts";
+import { allowedSockets, maskedPaths } from "./masked-paths.ts";
 import { ensurePrivateTmp, type PrivateTmpOwner, privateTmpPath } from "./private-tmp.ts";
 import { deniedAbsentPaths } from "./protected/absent-paths.ts";
 import { createEntries } from "./protected/git/git-entries.ts";
@@ -61,6 +61,7 @@ export class SandboxPlanner {
   readonly #input: SandboxInput;
   readonly #base: BasePaths;
   readonly #masked: string[];
+  readonly #sockets: string[];
   readonly #added: string[];
   readonly #owner: PrivateTmpOwner;
   readonly #folder: string;
@@ -84,6 +85,10 @@ export class SandboxPlanner {
     this.#base = { workspace, home };
     this.#added = settings.denied.map((path) => expandPath(path, this.#base));
     this.#masked = maskedPaths(process.env, [...new Set([ownUid(), user?.ids.uid ?? ownUid()])]);
+    this.#sockets = allowedSockets(
+      settings.sockets.map((path) => expandPath(path, this.#base)),
+      input.keepOut,
+    );
     this.#owner = { state, workspace, agent, user: user?.ids ?? null };
     this.#folder = privateTmpPath(this.#owner);
     this.#index = repositoryIndex(state, workspace);
@@ -232,7 +237,7 @@ export class SandboxPlanner {
       // The user and the network mode apply even without a sandbox.
       const needed = common.user !== null || network !== "on";
       if (!needed) return null;
-      const paths = { writable: ["/"], readOnly: [], denied: [], masked: [], held: [], absent: [] };
+      const paths = { writable: ["/"], readOnly: [], denied: [], masked: [], held: [], absent: [], sockets: [] };
       return { ...common, ...paths, isolated: false, temporary: null };
     }
     const writes = access.profile !== "read-only";
@@ -251,6 +256,7 @@ export class SandboxPlanner {
       absent: writes ? [...absent, ...deniedAbsentPaths(this.#rules.denied, writable)] : [],
       masked: this.#masked,
       held: this.#rules.links.filter((link) => writable.some((root) => isWithin(link, root))),
+      sockets: this.#sockets,
       temporary: writes ? this.#folder : null,
     };
   }

@@ -13,6 +13,7 @@ const SANDBOX_TAG = {
   ports: 28,
   user: 29,
   masked: 30,
+  sockets: 31,
   held: 34,
   absent: 38,
 } as const;
@@ -56,6 +57,7 @@ function encodeSandbox(spec: SandboxSpec): [number, Buffer][] {
     [SANDBOX_TAG.masked, paths(spec.masked)],
     [SANDBOX_TAG.held, paths(spec.held)],
     [SANDBOX_TAG.absent, paths(spec.absent)],
+    [SANDBOX_TAG.sockets, paths(spec.sockets)],
     [SANDBOX_TAG.network, Buffer.from([mode])],
   ];
   if (spec.temporary !== null) fields.push([SANDBOX_TAG.temporary, paths([spec.temporary])]);

@@ -16,6 +16,7 @@ const SETTINGS = [
   "kernel/osrelease",
   "kernel/unprivileged_userns_clone",
   "kernel/apparmor_restrict_unprivileged_userns",
+  "kernel/yama/ptrace_scope",
   ...NAMESPACES.map((name) => `user/max_${name}_namespaces`),
 ];
 
@@ -91,6 +92,7 @@ const NOTHING: SandboxCapabilities = {
   isolation: false,
   networkNamespace: false,
   seccomp: false,
+  socketBroker: false,
   unsupported: { shared: everyMode(["seccomp"]), isolated: everyMode(["seccomp"]) },
 };
 
@@ -126,7 +128,7 @@ export function cachedSandboxCapabilities(state: string): SandboxCapabilities {
   }
   const asked = probe();
   // Only complete results are cached: a feature may have failed temporarily, for example for lack of memory.
-  if (asked?.isolation && asked.networkNamespace && asked.seccomp) writeProbeCache(state, keeper, asked);
+  if (asked?.isolation && asked.networkNamespace && asked.socketBroker) writeProbeCache(state, keeper, asked);
   known = asked ?? NOTHING;
   return known;
 }
@@ -152,14 +154,14 @@ function probe(): SandboxCapabilities | null {
 /** Validates the output of a probe. Returns null if it is invalid. */
 function parseCapabilities(answer: unknown): SandboxCapabilities | null {
   if (typeof answer !== "object" || answer === null) return null;
-  const { landlock, mounts, isolation, networkNamespace, seccomp, unsupported } =
+  const { landlock, mounts, isolation, networkNamespace, seccomp, socketBroker, unsupported } =
     answer as Partial<SandboxCapabilities>;
   if (typeof landlock !== "number" || !Number.isInteger(landlock) || landlock < 0) return null;
   if (mounts !== "root" && mounts !== "user" && mounts !== "none") return null;
-  if (typeof isolation !== "boolean" || typeof networkNamespace !== "boolean" || typeof seccomp !== "boolean")
-    return null;
+  if (typeof isolation !== "boolean" || typeof networkNamespace !== "boolean") return null;
+  if (typeof seccomp !== "boolean" || typeof socketBroker !== "boolean") return null;
   if (!isListed(unsupported)) return null;
-  return { landlock, mounts, isolation, networkNamespace, seccomp, unsupported };
+  return { landlock, mounts, isolation, networkNamespace, seccomp, socketBroker, unsupported };
 }
 
 function isListed(value: unknown): value is SandboxCapabilities["unsupported"] {

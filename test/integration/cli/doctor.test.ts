@@ -125,7 +125,10 @@ const skip = lacking && "needs a machine that enforces the whole sandbox";
 test("reports the mechanisms of the sandbox and the level of each profile", { skip }, async () => {
   const { found, level, code } = await sandboxOf({});
   assert.deepEqual([found.status, level.status, code], ["ok", "ok", 0]);
-  assert.match(found.message, /^Landlock ABI \d+, mount namespaces.*, PID namespaces, network namespaces, seccomp$/);
+  assert.match(
+    found.message,
+    /^Landlock ABI \d+, mount namespaces.*, PID namespaces, network namespaces, seccomp, socket broker$/,
+  );
   assert.equal(level.message, "full: workspace-write, read-only, isolated");
 });
 
@@ -140,6 +143,10 @@ test("names the missing mechanisms, what is not enforced without them, and how t
   assert.match(old.level.message, /TCP is not restricted to the listed ports/);
   const unfiltered = await sandboxOf({ seccomp: false });
   assert.match(unfiltered.found.fix ?? "", /CONFIG_SECCOMP_FILTER/);
+  const unbrokered = await sandboxOf({ broker: false });
+  assert.deepEqual([unbrokered.found.status, unbrokered.level.status], ["warn", "ok"]);
+  assert.match(unbrokered.found.message, /missing: socket broker$/);
+  assert.match(unbrokered.found.fix ?? "", /^Socket broker: /);
   assert.match((await sandboxOf({ landlock: 0 })).found.fix ?? "", /^Landlock: /);
 });
 

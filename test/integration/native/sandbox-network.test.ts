@@ -48,13 +48,19 @@ for (const uid of IDENTITIES) {
   }, async () => {
     const tried = tries("on");
     assert.equal(await tried("connect-tcp", "127.0.0.1", open), "done");
-    assert.equal(await tried("connect-unix", join(cell.folder, "service")), "done");
+    const service = join(cell.folder, "service");
+    assert.equal(await tried("connect-unix", service), tier.socketBroker ? "EACCES" : "EPERM");
+    assert.equal((await cell.run([attempt, "connect-unix", service], null)).stdout, "done\n");
     const abstract = ["connect-unix", `@sallyport-${cell.folder}`];
-    if (tier.landlock >= 6) assert.equal(await tried(...abstract), "EPERM");
+    assert.equal(await tried(...abstract), "EPERM");
     assert.equal((await cell.run([attempt, ...abstract], null)).stdout, "done\n");
-    for (const family of [AF.inet, AF.inet6, AF.unix, AF.netlink]) {
+    for (const family of [AF.inet, AF.inet6, AF.netlink]) {
       assert.match(await tried("socket", family, SOCK.dgram), /^(done|EAFNOSUPPORT)$/);
     }
+    // A datagram socket could send to any other one. SOCK_RAW is a datagram socket as well.
+    for (const type of [SOCK.dgram, SOCK.raw]) assert.equal(await tried("socket", AF.unix, type), "EPERM");
+    assert.equal(await tried("stray-pair", service), "EPERM");
+    assert.equal(await tried("socket", AF.unix, SOCK.stream), tier.socketBroker ? "done" : "EPERM");
     for (const family of [AF.packet, AF.alg, AF.vsock]) {
       assert.equal(await tried("socket", family, SOCK.dgram), "EAFNOSUPPORT", family);
     }

@@ -107,6 +107,8 @@ const MACHINES: Limits[] = [
   { landlock: 2, namespaces: false },
   { landlock: 0, namespaces: false },
   { seccomp: false },
+  { broker: false },
+  { broker: false, landlock: 5 },
 ];
 
 for (const limits of MACHINES) {

@@ -48,6 +48,7 @@ export const NO_FREER: Record<string, NoFreer> = {
   network: (now: unknown, before: unknown) => SOME_PORTS.every((port) => !reaches(now, port) || reaches(before, port)),
   writable: noNewEntry,
   readable: noNewEntry,
+  sockets: noNewEntry,
   denied: noLostEntry,
   user: same,
   require: (now: boolean, before: boolean) => now || !before,

@@ -1,10 +1,11 @@
-#include "sandbox/seccomp.h"
-
 #include <stdlib.h>
 #include <sys/syscall.h>
 
+#include "sandbox/seccomp/program.h"
+
 /* System call numbers that older headers lack. All architectures use the same numbers from 424 on. */
 #define SINCE_424(name, number) enum { NUMBER_##name = number }
+SINCE_424(pidfd_send_signal, 424);
 SINCE_424(io_uring_setup, 425);
 SINCE_424(io_uring_enter, 426);
 SINCE_424(io_uring_register, 427);
@@ -79,6 +80,22 @@ static struct syscall_rule calls[] = {
 	CALL(migrate_pages, CHECK_OWN),
 	CALL(move_pages, CHECK_OWN),
 	NEW_CALL(pidfd_getfd, CHECK_TRACING),
+	/* Scheduling of other processes. */
+	CALL(sched_setaffinity, CHECK_PID),
+	CALL(sched_setscheduler, CHECK_PID),
+	CALL(sched_setparam, CHECK_PID),
+	CALL(sched_setattr, CHECK_PID),
+	CALL(setpriority, CHECK_PRIORITY),
+	CALL(ioprio_set, CHECK_IO_PRIORITY),
+	CALL(prctl, CHECK_SCHED_CORE),
+	/* Signals. */
+	CALL(kill, CHECK_KILL),
+	CALL(tkill, CHECK_SIGNAL),
+	CALL(tgkill, CHECK_SIGNAL),
+	CALL(rt_sigqueueinfo, CHECK_SIGNAL),
+	CALL(rt_tgsigqueueinfo, CHECK_SIGNAL),
+	NEW_CALL(pidfd_send_signal, CHECK_SIGNAL),
+	CALL(fcntl, CHECK_FCNTL),
 	/* Modes and devices of new files. */
 	CALL(fchmod, CHECK_MODE_SECOND),
 	CALL(fchmodat, CHECK_MODE_THIRD),
@@ -92,6 +109,8 @@ static struct syscall_rule calls[] = {
 	CALL(sendto, CHECK_SENDTO),
 	CALL(sendmsg, CHECK_SENDMSG),
 	CALL(sendmmsg, CHECK_SENDTO),
+	CALL(connect, CHECK_CONNECT),
+	CALL(listen, CHECK_LISTEN),
 	/* Others. */
 	CALL(ioctl, CHECK_IOCTL),
 	CALL(personality, CHECK_PERSONALITY),
