@@ -289,7 +289,8 @@ void session_run(struct session *session, struct keeper_env *env, struct channel
 		if (request->timeout_ms > 0)
 			session->deadline_at = session->record.started_us + request->timeout_ms * MS;
 		limit_monitor_start(&session->limits, session->record.started_us);
-		session_check_masks(session); /* one may have broken between the set-up and the start */
+		if (session->sandbox.cached && session->sandbox.cached->monitor.pending)
+			session_check_masks(session); /* one has broken between the set-up and the start */
 		if (origin->in_used > 0)
 			control_serve(session, origin); /* already buffered, so poll would not report it */
 		loop(session, env);

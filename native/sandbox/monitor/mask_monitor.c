@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "sandbox/monitor/path_watches.h"
+#include "sandbox/mount/mount.h"
+
+#define MAX_RESTORED 64
 
 /* The watches of the monitor that was started last. */
 static struct path_watches watches = NO_PATH_WATCHES;
@@ -93,10 +96,11 @@ static void on_event(void *context, const char *directory, const char *name)
 
 static void read_events(struct mask_monitor *monitor)
 {
-	struct pollfd table = {.fd = monitor->mounts, .events = POLLPRI};
-	if (monitor->mounts >= 0 && poll(&table, 1, 0) > 0)
-		mark_changed(monitor);
-	if (watching == monitor && path_watches_read(&watches, on_event, monitor))
+	struct pollfd sources[] = {{.fd = monitor->mounts, .events = POLLPRI},
+				   {.fd = mask_monitor_watches_fd(monitor), .events = POLLIN}};
+	if (poll(sources, 2, 0) <= 0)
+		return;
+	if (sources[0].revents || (sources[1].revents && path_watches_read(&watches, on_event, monitor)))
 		mark_changed(monitor);
 }
 
@@ -164,12 +168,28 @@ bool mask_monitor_check(struct mask_monitor *monitor, const struct sandbox_spec 
 		watch(monitor);
 	for (size_t i = 0; i < monitor->paths.count; i++) {
 		struct monitored_path *item = &monitor->paths.items[i];
-		if (item->reported || !monitored_path_is_broken(&monitor->paths, spec, item, !watches_failed))
-			continue;
-		item->reported = found = true;
-		paths_text_add(broken, item->path);
+		item->broken = monitored_path_is_broken(&monitor->paths, spec, item, !watches_failed);
+		if (item->broken && !item->reported)
+			paths_text_add(broken, item->path);
+		item->reported = item->reported || item->broken;
+		found = found || item->broken;
 	}
 	return found;
+}
+
+void mask_monitor_restore(const struct mask_monitor *monitor, const struct sandbox_spec *spec,
+			  const struct namespaces *namespaces, int own_mounts)
+{
+	const char *paths[MAX_RESTORED];
+	size_t count = 0;
+	for (size_t i = 0; i < monitor->paths.count && count < MAX_RESTORED; i++)
+		if (monitor->paths.items[i].broken)
+			paths[count++] = monitor->paths.items[i].path;
+	if (namespaces->mount < 0)
+		return;
+	mounts_restore(spec, namespaces->user, namespaces->mount, paths, count);
+	if (own_mounts >= 0)
+		mounts_restore(spec, namespaces->user, own_mounts, paths, count);
 }
 
 void mask_monitor_find_created(struct mask_monitor *monitor, struct paths_text *created)

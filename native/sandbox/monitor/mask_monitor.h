@@ -38,8 +38,14 @@ bool mask_monitor_works(const struct mask_monitor *monitor);
 int mask_monitor_watches_fd(const struct mask_monitor *monitor);
 void mask_monitor_mounts_changed(struct mask_monitor *monitor);
 
-/* Adds the masks that have broken since the last call to BROKEN, and returns whether there are any. */
+/* Looks for broken masks if there was an event, and returns whether there are any. Adds those to BROKEN that it does
+ * not contain yet. */
 bool mask_monitor_check(struct mask_monitor *monitor, const struct sandbox_spec *spec, struct paths_text *broken);
+
+/* Attaches the masks again that were broken at the last check, in NAMESPACES and in the mount namespace of the command.
+ * OWN_MOUNTS is -1 if that is the same one. */
+void mask_monitor_restore(const struct mask_monitor *monitor, const struct sandbox_spec *spec,
+			  const struct namespaces *namespaces, int own_mounts);
 
 /* Adds the protected paths to CREATED that the kernel did not protect and that were created or changed since
  * mask_monitor_start. */

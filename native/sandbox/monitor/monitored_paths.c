@@ -47,13 +47,13 @@ bool monitored_path_is_broken(const struct monitored_paths *paths, const struct 
 {
 	struct statx status;
 	bool exists = monitored_path_stat(paths, item->path, &status);
-	if (item->kind == MASK_NONE || item->kind == MASK_ABSENT)
-		return exists && item->kind == MASK_ABSENT;
+	if (item->kind == MASK_NONE)
+		return false;
 	if (!exists)
-		return !watched;
+		return !watched && item->kind != MASK_ABSENT;
 	if (status.stx_attributes & MOUNT_ROOT)
 		return false;
-	return item->kind == MASK_PROTECTED || is_accessible(spec, &status);
+	return item->kind != MASK_HIDDEN || is_accessible(spec, &status);
 }
 
 bool monitored_path_has_changed(const struct monitored_paths *paths, const struct monitored_path *item)

@@ -20,7 +20,8 @@ struct monitored_path {
 	enum mask_kind kind;
 	size_t top;    /* length of the writable path that contains it, or 0 */
 	bool exists;   /* for MASK_NONE: when the command started */
-	bool reported; /* it has broken */
+	bool broken;   /* at the last check */
+	bool reported; /* it has been broken */
 	struct statx status;
 };
 

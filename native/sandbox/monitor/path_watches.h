@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Watches that report when an entry of a directory appears, is renamed or changes its mode. The kernel limits inotify instances per user,
- * so a keeper has only one. */
+/* Watches that report when an entry of a directory appears, is renamed or changes its mode. The kernel limits inotify
+ * instances per user, so a keeper has only one. */
 struct path_watches {
 	int fd; /* -1 when closed */
 	struct path_watch *items;

@@ -69,4 +69,13 @@ int held_paths_hold_parents(const char *path, const char *top);
  * writable directory later. Returns 0, or -1 with errno. */
 int path_masks_apply(const struct sandbox_spec *spec, unsupported_t *unsupported);
 
+/* Creates a detached mask for a directory or a file. Returns its descriptor, or -1 with errno. */
+int path_masks_create_one(bool folder);
+
+/* ---- restore.c ---- */
+
+/* Masks or protects COUNT paths of SPEC again in a namespace that commands use, in a process of its own. Best effort:
+ * a path may have been removed in the meantime. USER_NS is -1 if the namespace belongs to that of the keeper. */
+void mounts_restore(const struct sandbox_spec *spec, int user_ns, int mount_ns, const char *const *paths, size_t count);
+
 #endif

@@ -43,6 +43,12 @@ static int create_masks(struct path_masks *masks, size_t folders, size_t files)
 	return close_keep_errno(sources[0], close_keep_errno(sources[1], close_keep_errno(fs, failed)));
 }
 
+int path_masks_create_one(bool folder)
+{
+	static struct path_masks one;
+	return create_masks(&one, folder, !folder) < 0 ? -1 : one.mounts[0];
+}
+
 /* Reports whether masking FOLDER would hide a writable path. In this case Landlock denies the rest of FOLDER. */
 static bool contains_writable(const struct sandbox_spec *spec, const char *folder)
 {

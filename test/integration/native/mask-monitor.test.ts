@@ -47,7 +47,7 @@ class Workspace {
 
   /** Restores the files, which the tests replace. */
   reset(): void {
-    for (const name of [".git", ".vscode", ".zed", "conf"]) {
+    for (const name of [".git", ".vscode", ".zed", ".netrc", "conf"]) {
       rmSync(join(this.cell.workspace, name), { recursive: true, force: true });
     }
     for (const folder of [this.git, this.hooks, this.editor, join(this.secret, "..")]) this.cell.own(folder);
@@ -156,12 +156,13 @@ for (const cell of cells) {
     for (const [what, change, paths] of breaks) {
       test(`kills ${isolated ? "an isolated" : "a"} command of user ${uid} when ${what}`, { skip }, async () => {
         at.reset();
-        for (const path of at.spec().absent) rmSync(path, { force: true });
         const execution = await at.start("while :; do echo x >> .git/config; done 2> /dev/null", at.spec({ isolated }));
         change();
         const { record } = await cell.finish(execution);
         assert.deepEqual([record.reason, record.signal], ["mask", 9]);
-        assert.deepEqual(record.masks, { reaction: "kill", count: paths.length, paths });
+        assert.equal(record.masks?.reaction, "kill");
+        // The command itself may have created another path before it was killed.
+        for (const path of paths) assert.ok(record.masks.paths.includes(path), record.masks.paths.join(" "));
         at.reset();
         const next = await cell.sh("echo x >> .git/config", at.spec({ isolated }));
         assert.notEqual(next.record.code, 0, "the next command can write to a protected file");
@@ -170,16 +171,40 @@ for (const cell of cells) {
     }
   }
 
-  test(`reports a broken mask of user ${uid} and continues when the specification says so`, { skip }, async () => {
-    at.reset();
-    const execution = await at.start(undefined, at.spec({ maskFailure: "warn" }));
-    at.replace(at.config);
-    at.replace(at.secret);
-    const record = await at.stop(execution);
-    assert.equal(record.reason, "killed");
-    assert.equal(record.masks?.reaction, "warn");
-    assert.deepEqual(new Set(record.masks?.paths), new Set([at.config, at.secret]));
-  });
+  for (const isolated of [false, ...(tier.isolation ? [true] : [])]) {
+    const command = isolated ? "an isolated command" : "a command";
+    test(`masks paths of ${command} of user ${uid} again when the specification says so`, { skip }, async () => {
+      at.reset();
+      const absent = join(cell.workspace, ".netrc");
+      const written = [at.config, join(at.hooks, "pre-commit")];
+      const read = [at.secret, at.elsewhere, absent];
+      // The command tries each path once it finds a file with the number of the round.
+      const attempts = [...written.map((path) => `echo x >> ${path}`), ...read.map((path) => `grep -q second ${path}`)];
+      const attempt = attempts.map((text) => `if ${text}; then echo "done: ${text}"; fi`).join("\n");
+      const text = `for i in 1 2; do until [ -e go-$i ]; do sleep 0.01; done; ${attempt}\n echo round $i; done; sleep 600`;
+      const spec = at.spec({ maskFailure: "warn", isolated, denied: [cell.state, at.secret, absent] });
+      const execution = await at.start(`{ ${text}; } 2> /dev/null`, spec);
+      for (const round of [1, 2]) {
+        at.replace(at.config);
+        renameSync(at.hooks, `${at.hooks}.old-${round}`);
+        cell.own(at.hooks);
+        at.replace(at.secret);
+        at.replace(at.elsewhere);
+        at.write(absent, "second");
+        // The keeper replies after it has handled the events that precede the frame.
+        await execution.setDeadline(60_000);
+        writeFileSync(join(cell.workspace, `go-${round}`), "");
+        await until("the command has tried", () => cell.output(execution.id, "stdout").includes(`round ${round}`));
+      }
+      for (const round of [1, 2]) rmSync(join(cell.workspace, `go-${round}`));
+      rmSync(absent);
+      const record = await at.stop(execution);
+      assert.equal(cell.output(execution.id, "stdout"), "up\nround 1\nround 2\n");
+      assert.deepEqual([record.reason, record.masks?.reaction, record.masks?.count], ["killed", "warn", 5]);
+      const broken = [at.config, at.hooks, at.secret, at.elsewhere, absent];
+      assert.deepEqual(new Set(record.masks?.paths), new Set(broken));
+    });
+  }
 
   test(`other changes in the workspace do not kill a command of user ${uid}`, { skip }, async () => {
     at.reset();
