@@ -75,9 +75,11 @@ bool sandbox_prepare(struct sandbox *sandbox, const struct sandbox_spec *spec, s
 		mechanisms_of(&cached->namespaces, cached->abi, sandbox->own_pid_namespace, sandbox->brokered);
 	mechanisms.seccomp = sandbox->filter != NULL;
 	sandbox->unsupported |= unsupported_find(spec, &mechanisms);
+	bool complete = sandbox->unsupported == 0;
+	/* Exhausted limits of inotify do not prevent the start, because any program of the user can exhaust them. */
 	if (!mask_monitor_works(&cached->monitor))
 		sandbox->unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_MASK_MONITOR);
-	if (!spec->require || sandbox->unsupported == 0)
+	if (!spec->require || complete)
 		return true;
 	/* A namespace may be missing only for now, for example for lack of memory, so it is tried again next time. */
 	sandbox_cache_clear();
