@@ -59,10 +59,17 @@ export async function authorizeInput(context: GatewayContext, session: Target, i
     const verdict = decideInput(context, session, text);
     if (verdict && isForbidden(verdict)) throw refused(commandRefused(verdict));
     refuseWithHistory(context, session, text, lines.toString());
-    if (verdict?.verdict === "ask") doubtful.push({ text, verdict });
+    if (verdict?.verdict === "ask" && !text.hidden) doubtful.push({ text, verdict });
   }
   const [first] = doubtful;
-  if (first) await ask(context, session, input.bytes, first.text, first.verdict);
+  if (first) {
+    await ask(context, session, input.bytes, first.text, first.verdict);
+    // The policy may have changed while the request was pending; an approval cannot override it (invariant 3).
+    const now = decideInput(context, session, first.text);
+    if (now && isForbidden(now)) throw refused(commandRefused(now));
+  }
+  // A password is not code, and is not kept. A shell whose echo is off still runs nothing that is forbidden.
+  if (texts.some(({ hidden }) => hidden)) return;
   const added = piped?.complete ?? Buffer.from(texts[0] ? `${texts[0].text}\n` : "");
   writeInputHistory(folder, { lines: Buffer.concat([lines, added]), pending: piped?.rest ?? pending });
 }

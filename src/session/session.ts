@@ -206,7 +206,10 @@ export class Session implements SessionHandle {
     try {
       await this.#hooks.authorizeInput(this, input);
     } catch (error) {
-      const text = input.typed?.[0]?.text ?? typedSummary(input.bytes, false);
+      const hidden = input.typed?.some((text) => text.hidden) === true;
+      const text = hidden
+        ? typedSummary(input.bytes, true)
+        : (input.typed?.[0]?.text ?? typedSummary(input.bytes, false));
       this.#auditIfPossible("stdin", "refused", text, { why: (error as Error).message });
       throw error;
     }

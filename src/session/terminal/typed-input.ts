@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import type { InputState, TerminalProcess } from "../../executor/execution.ts";
-import { inputUse } from "../../shell/inspect-input.ts";
+import { type InputUse, inputUse } from "../../shell/inspect-input.ts";
 import type { InspectContext } from "../../shell/lookup.ts";
 
 /** The complete lines that a shell would run after these keys. */
@@ -81,6 +81,8 @@ export interface InputText {
   cwd: string | null;
   /** False when the text that the program reads cannot be derived from the input. */
   knowable: boolean;
+  /** Set when the terminal does not show the text, which is probably a password. It is not recorded. */
+  hidden?: true;
 }
 
 /** The maximum number of suffixes that are checked if another program may have read the first keys of a line. */
@@ -94,8 +96,7 @@ const UNKNOWN_PLACE: InspectContext = {
   lookup: { which: () => null, realpath: () => null },
 };
 
-interface Reader {
-  language: "shell" | "other";
+interface Reader extends InputUse {
   argv: string[];
 }
 
@@ -106,8 +107,8 @@ function readerOf({ program, argv }: TerminalProcess): Reader | null {
   const name = basename(called).replace(/^-/, "");
   const names = [name, name.replace(/[.:\s].*$/, ""), ...(program ? [basename(program)] : [])];
   const found = [...new Set([...names, ...names.map((each) => each.replace(/\..*$/, ""))])].flatMap((each) => {
-    const { language } = inputUse({ command: each, args }, UNKNOWN_PLACE);
-    return language ? [{ language, argv: [each, ...args] }] : [];
+    const use = inputUse({ command: each, args }, UNKNOWN_PLACE);
+    return use.language ? [{ ...use, argv: [each, ...args] }] : [];
   });
   return found.find(({ language }) => language === "shell") ?? found[0] ?? null;
 }
@@ -128,21 +129,25 @@ export function typedTexts(state: InputState, keys: Uint8Array, pasted = false):
   const processes = state.reading ? front : [...front, ...state.processes];
   const readers = processes.map((process) => ({ reader: readerOf(process), cwd: process.cwd }));
   const shell = readers.find(({ reader }) => reader?.language === "shell");
+  const plain = completed.knowable && !state.typedOverlong;
   // Canonical mode without echo is a password prompt, such as `read -s`: a shell's prompt reads key by key, or echoes.
-  const hidden = state.canonical && !state.echo;
-  if (shell?.reader && !hidden) {
+  const hidden = state.canonical && !state.echo ? { hidden: true as const } : {};
+  if (shell?.reader) {
     const shared = state.typed.subarray(0, state.typedBefore);
-    const knowable = completed.knowable && !state.typedOverlong && isSignalsOnly(shared);
+    const knowable = plain && isSignalsOnly(shared);
     const texts = [...completed.readings, ...possibleTails(state, keys, pasted)];
     const { cwd } = shell;
     const { argv } = shell.reader;
-    return [...new Set(texts)].map((text) => ({ text, reader: argv, cwd, knowable }));
+    return [...new Set(texts)].map((text) => ({ text, reader: argv, cwd, knowable, ...hidden }));
   }
-  // Programs other than shells interpret control keys themselves, so the unmodified keys are searched for escapes.
   const raw = Buffer.concat([state.typed, keys]).toString().replace(PASTE_MARK, "").replace(/\r/g, "\n");
-  return readers
-    .slice(0, front.length)
-    .flatMap(({ reader, cwd }) => (reader ? [{ text: raw, reader: reader.argv, cwd, knowable: true }] : []));
+  return readers.slice(0, front.length).flatMap(({ reader, cwd }) => {
+    if (!reader) return [];
+    // A program that draws a screen gives every key a meaning of its own, so the unmodified keys are searched.
+    const texts = reader.unbuffered ? [raw] : [...new Set([...completed.readings, raw])];
+    const knowable = reader.unbuffered || plain;
+    return texts.map((text) => ({ text, reader: reader.argv, cwd, knowable, ...hidden }));
+  });
 }
 
 /** Returns the texts that a shell may read if another program has read the first keys of the line. */

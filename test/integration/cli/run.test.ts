@@ -84,6 +84,13 @@ test("-i passes stdin to the command until its end", async () => {
   assert.ok(raw.equals(noise));
 });
 
+test("-i refuses input that a shell would run and policy blocks", async () => {
+  const { stdout, stderr, code } = await box.run(["run", "-i", "bash"], { input: "echo one\nsetenforce 0\n" });
+  assert.notEqual(code, 0);
+  assert.match(stderr, /Blocked: .*security-off/);
+  assert.doesNotMatch(stdout, /one/);
+});
+
 test("-i exits when the command ends, even if stdin is still open", async () => {
   const child = box.spawn(["run", "-i", "head", "-c", "3"]);
   child.stdin?.on("error", () => {});

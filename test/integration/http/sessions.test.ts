@@ -154,6 +154,19 @@ test("searches a log page by page, and rejects a pattern that takes too long", a
   assert.match(await evil.text(), /takes too long/);
 });
 
+test("refuses input that a shell would run and policy blocks", async () => {
+  const shell = await start("bash", { stdin: "open" });
+  for (const body of [{ text: "setenforce 0\n" }, { base64: Buffer.from("setenforce 0\n").toString("base64") }]) {
+    const response = await service.ask("operator", `/v1/sessions/${shell.id}/input`, { body });
+    assert.equal(response.status, 403);
+    assert.match(await response.text(), /CommandBlocked/);
+  }
+  await ask("sendInput", `/v1/sessions/${shell.id}/input`, { body: { text: "setenforce 0" } });
+  const end = await service.ask("operator", `/v1/sessions/${shell.id}/input`, { body: { eof: true } });
+  assert.equal(end.status, 403);
+  await remove(shell.id);
+});
+
 test("sends input, keys and pastes, resizes, and reads the screen and the recording", async () => {
   const cat = await start("cat", { stdin: "open" });
   await ask("sendInput", `/v1/sessions/${cat.id}/input`, { body: { text: "one\n" } });

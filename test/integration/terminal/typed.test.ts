@@ -134,6 +134,44 @@ for (const [program, args, typed, leave] of [
   });
 }
 
+for (const [program, args, word] of [
+  ["sqlite3", [":memory:"], ".shell"],
+  ["gdb", ["-q", "-nx"], "shell"],
+] as const) {
+  test(`checks pasted and edited shell escapes of ${program}`, { skip: missing(program) }, async () => {
+    await on({ command: program, args: [...args] }, async (session) => {
+      await isBlocked(session.paste(`${word} ${BLOCKED}`, { submit: true }));
+      await isBlocked(session.write(`\u001b[200~${word} ${BLOCKED}\u001b[201~\r`));
+      await isBlocked(session.write(`${word}x\u007f ${BLOCKED}\r`));
+      await session.paste(`${word} ${BLOCKED}`);
+      await isBlocked(session.sendKeys(["Enter"]));
+      assert.doesNotMatch((await session.logs()).text, /mke2fs|No such file or directory while/);
+    });
+  });
+}
+
+test("checks a shell whose terminal does not echo, without recording what is typed", async () => {
+  await on({ command: "sh", args: ["-c", "stty -echo; exec sh"] }, async (shell) => {
+    await isBlocked(shell.write(`${BLOCKED}\r`));
+    const [refusal] = gateway.audit
+      .search({ session: shell.id, limit: 100 })
+      .filter(({ outcome }) => outcome === "refused");
+    assert.match(refusal?.summary ?? "", /not echoed/);
+  });
+});
+
+test("requires approval for a line that the history of a shell replaces", async () => {
+  await on(SHELL, async (bash) => {
+    asked.length = 0;
+    await bash.write("echo one\r");
+    await waits(bash);
+    await isBlocked(bash.write("!! please-not\r"), "CommandDenied");
+    assert.equal(asked.length, 1);
+    await bash.write("echo '!!' fine! && [ a != b ]\r");
+    assert.equal(asked.length, 1);
+  });
+});
+
 test("input that cannot be analyzed requires approval, and can be denied", async () => {
   await on(SHELL, async (bash) => {
     asked.length = 0;
