@@ -15,7 +15,7 @@ import {
 } from "./errors.ts";
 import { admit, type Caller, gatewayOf, KEY_QUERY } from "./guard/authenticate.ts";
 import { API_HEADERS } from "./guard/headers.ts";
-import { checkOrigin } from "./guard/origin.ts";
+import { checkRequest } from "./guard/origin.ts";
 import type { Operation } from "./operation.ts";
 import type { Service } from "./service.ts";
 import type { StaticFiles } from "./static-files.ts";
@@ -97,7 +97,7 @@ function sentBy({ statusCode }: ServerResponse): { status: number } {
 
 function callerOf(service: Service, { roles, method, anyHost }: Operation, request: IncomingMessage): Caller {
   if (roles !== "anyone") return admit(service, request, roles, method !== "GET");
-  const wrong = anyHost ? null : checkOrigin(request, service.names);
+  const wrong = anyHost ? null : checkRequest(request, service.names);
   if (wrong) throw wrong;
   return ANONYMOUS;
 }
@@ -196,7 +196,7 @@ export function createApp(service: Service, operations: readonly Operation[], fi
 }
 
 async function file(service: Service, files: StaticFiles, { env, req }: HttpContext): Promise<Response> {
-  const wrong = checkOrigin(env.incoming, service.names);
+  const wrong = checkRequest(env.incoming, service.names);
   if (wrong) return errorResponse(service, wrong);
   return (await files.serve(req.path, env.incoming)) ?? errorResponse(service, notFound(req.path));
 }

@@ -111,6 +111,10 @@ export function notPermitted(role: string, roles: readonly string[]): HttpError 
   });
 }
 
+export function repeatedHeaderError(name: string): HttpError {
+  return invalidInput(`headers.${name}`, "must not be given more than once");
+}
+
 export function wrongHost(): HttpError {
   return new HttpError(403, "WrongHost", "The `Host` header does not name this service.", {
     action: "allow_host",

@@ -4,9 +4,11 @@ import { getRequestListener } from "@hono/node-server";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { AgentOptions } from "../mcp/agent-context.ts";
 import type { HttpHandler } from "../mcp/http/handler.ts";
+import { limitSockets } from "../mcp/http/sockets.ts";
 import { createApp } from "./app.ts";
 import { cannotListen, tooManyBodies, unusableCertificate } from "./errors.ts";
 import { ConnectionLimiter, RateLimiter } from "./guard/limiters.ts";
+import { reportWrongSecret } from "./guard/wrong-secret.ts";
 import { openLive } from "./live/open.ts";
 import { RequestCounts } from "./live/prometheus.ts";
 import { operations } from "./routes/index.ts";
@@ -15,7 +17,7 @@ import { StaticFiles } from "./static-files.ts";
 import type { Tracing } from "./tracing/tracer.ts";
 
 const PATH = "/mcp";
-const SESSIONS = { most: 64, idleMs: 30 * 60_000 };
+const SESSIONS = { most: 512, perAgent: 32, idleMs: 30 * 60_000 };
 
 /** Serves the Model Context Protocol on the same listener, for agents with a token. Loaded on the first request. */
 class McpRoute {
@@ -40,10 +42,11 @@ class McpRoute {
   async #open(): Promise<HttpHandler> {
     const { HttpHandler } = await import("../mcp/http/handler.ts");
     const { names, tokens, largeBodies, onfailure } = this.#service;
+    const onWrongToken = (request: IncomingMessage) => reportWrongSecret(this.#service, request);
     // People decide in the console. Approvals through the agent's own client are not accepted here (invariant 7).
     const hostMayApprove = false;
     const options = { ...SESSIONS, names, tokens, largeBodies, hostMayApprove, agentOptions: this.#agentOptions };
-    return new HttpHandler({ ...options, onerror: () => {}, onfailure });
+    return new HttpHandler({ ...options, onWrongToken, onerror: () => {}, onfailure });
   }
 
   async close(): Promise<void> {
@@ -69,6 +72,8 @@ export interface ServeOptions {
   tls: { cert: Buffer; key: Buffer } | null;
   /** Folder of the built console (default: the one in the package). */
   pageFolder?: string;
+  /** Maximum number of open connections (default: 4096). */
+  maxConnections?: number;
   /** Options for agents that connect to /mcp. */
   mcp: Omit<AgentOptions, "agent">;
   /** Where traces are exported to (default: not exported). */
@@ -133,9 +138,12 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   };
 }
 
-async function listening({ tls, host, port }: ServeOptions, listener: RequestListener): Promise<Server> {
+async function listening(
+  { tls, host, port, maxConnections }: ServeOptions,
+  listener: RequestListener,
+): Promise<Server> {
   const server = tls ? await secureServer(tls, listener) : createServer(listener);
-  server.maxConnections = MAX_CONNECTIONS;
+  limitSockets(server, maxConnections ?? MAX_CONNECTIONS);
   await new Promise<void>((resolve, reject) => {
     const failed = (error: Error) => reject(cannotListen(`${bracketed(host)}:${port}`, error));
     server.once("error", failed);

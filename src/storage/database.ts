@@ -1,3 +1,4 @@
+import { chmodSync, closeSync, openSync, statSync } from "node:fs";
 import type { StatementSync } from "node:sqlite";
 import { DatabaseSync } from "node:sqlite";
 import { uptimeMs } from "../core/clock.ts";
@@ -19,6 +20,7 @@ function unusable(path: string, message: string, hint: string, errcode?: number)
 export function openDatabase(path: string): DatabaseSync {
   let database: DatabaseSync | null = null;
   try {
+    restrictAccess(path);
     database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     // NORMAL loses nothing if this process crashes. A power failure may lose the last transactions, but not the file.
     enableWal(database);
@@ -29,6 +31,20 @@ export function openDatabase(path: string): DatabaseSync {
     database?.close();
     if (error instanceof SallyportError) throw error;
     throw stateError(path, error);
+  }
+}
+
+/**
+ * Lets only the owner read the database; SQLite gives its other files the same mode. The file is never opened here if
+ * it exists: closing it would release the locks of another connection in this process.
+ */
+function restrictAccess(path: string): void {
+  try {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found === undefined) closeSync(openSync(path, "a", 0o600));
+    else if ((found.mode & 0o077) !== 0 && found.uid === process.getuid?.()) chmodSync(path, 0o600);
+  } catch {
+    // SQLite reports why the file cannot be opened.
   }
 }
 

@@ -1,10 +1,12 @@
 import type { IncomingMessage } from "node:http";
 import type { Gateway } from "../../gateway/gateway.ts";
+import { markAuthenticated } from "../../mcp/http/sockets.ts";
 import type { TokenRole } from "../../storage/tokens.ts";
 import { notPermitted, notReady, notSignedIn, wrongOrigin } from "../errors.ts";
 import type { Service } from "../service.ts";
-import { checkOrigin, isFromOwnPage } from "./origin.ts";
+import { checkRequest, isFromOwnPage } from "./origin.ts";
 import { assertFromPerson, isPerson } from "./peer.ts";
+import { reportWrongSecret } from "./wrong-secret.ts";
 
 /** The authenticated caller of a request. */
 export interface Caller {
@@ -102,6 +104,12 @@ function queryKey(url = ""): string | null {
   return start < 0 ? null : new URLSearchParams(url.slice(start)).get(KEY_QUERY);
 }
 
+/** Counts a wrong token. Returns the error, which tells the caller to wait after too many of them. */
+function wrongToken(service: Service, request: IncomingMessage): Error {
+  const refused = reportWrongSecret(service, request);
+  return refused.status === 429 ? refused : notSignedIn();
+}
+
 /** Operations on sessions do not wait for approval: the caller repeats the request. */
 const APPROVAL_TIMEOUT_MS = 0;
 
@@ -129,12 +137,13 @@ export function admit(
   roles: readonly TokenRole[],
   changes: boolean,
 ): Caller {
-  const wrong = checkOrigin(request, service.names);
+  const wrong = checkRequest(request, service.names);
   if (wrong) throw wrong;
   // The request arrived on a kept-alive connection. The client retries it against the next instance.
   if (service.stopping.aborted) throw notReady();
   const caller = identifyCaller(service, request);
-  if (!caller) throw notSignedIn();
+  if (!caller) throw request.headers.authorization === undefined ? notSignedIn() : wrongToken(service, request);
+  markAuthenticated(request);
   if (changes && caller.channel === "console" && !isFromOwnPage(request)) throw wrongOrigin();
   if (!roles.includes(caller.role)) throw notPermitted(caller.role, roles);
   if (changes && isPerson(caller.role)) caller.peer = assertFromPerson(service, request, caller);

@@ -1,15 +1,19 @@
 import type { IncomingMessage } from "node:http";
-import { type HttpError, wrongHost, wrongOrigin } from "../errors.ts";
+import { repeatedHeader } from "../../mcp/http/repeated-header.ts";
+import { type HttpError, repeatedHeaderError, wrongHost, wrongOrigin } from "../errors.ts";
 
 /**
- * Checks the `Host` and `Origin` of a request. Returns the error to respond with, or null when both are accepted.
+ * Checks the headers of a request, its `Host` and its `Origin`. Returns the error to respond with, or null when both are accepted.
  *
  * Checking `Host` stops pages whose host name resolves to this machine (DNS rebinding). Checking `Origin` and
  * `Sec-Fetch-Site`, which no script can set, stops pages from other origins. The port must also match: cookies and
  * SameSite ignore ports, and an agent's server may listen on another port (invariant 7).
  */
-export function checkOrigin({ headers }: IncomingMessage, names: readonly string[]): HttpError | null {
+export function checkRequest(request: IncomingMessage, names: readonly string[]): HttpError | null {
+  const { headers } = request;
   const { host, origin } = headers;
+  const repeated = repeatedHeader(request);
+  if (repeated !== null) return repeatedHeaderError(repeated);
   const name = hostname(host);
   if (name === null || !names.includes(name)) return wrongHost();
   if (origin !== undefined && hostOf(origin) !== host?.toLowerCase()) return wrongOrigin();

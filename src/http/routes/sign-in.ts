@@ -3,9 +3,9 @@ import { generateCookie } from "hono/cookie";
 import * as z from "zod";
 import type { SignIn } from "../../storage/sign-ins.ts";
 import { TOKEN_ROLES, type TokenRole } from "../../storage/tokens.ts";
-import { type HttpError, tooManyAttempts, wrongSecret } from "../errors.ts";
 import { type Caller, COOKIE } from "../guard/authenticate.ts";
 import { assertFromPerson, isPerson } from "../guard/peer.ts";
+import { reportWrongSecret } from "../guard/wrong-secret.ts";
 import { type Operation, operation, READERS_AND_AGENT } from "../operation.ts";
 import type { Service } from "../service.ts";
 
@@ -102,11 +102,10 @@ export const signInOperations: readonly Operation[] = [
     maxBodyBytes: MAX_SIGN_IN_BODY,
     response: Me.extend({ key: z.string().describe("Key to send as `X-Sallyport-Key` with every further request") }),
     handle: ({ service, body, request }) => {
-      const address = request.socket.remoteAddress ?? "";
       // A valid secret is accepted even from a rate-limited address: commands on this machine share the operator's
       // address and must not lock the operator out.
       const made = createSignIn(service, body.secret, request);
-      if (!made) throw refusal(service, address);
+      if (!made) throw reportWrongSecret(service, request);
       const { signIn, cookie, key, lastsMs } = made;
       const agent = signIn.role === "agent" ? signIn.agent : null;
       const headers = { "set-cookie": sessionCookie(service, cookie, Math.floor(lastsMs / 1000)) };
@@ -129,32 +128,6 @@ export const signInOperations: readonly Operation[] = [
     },
   }),
 ];
-
-/**
- * Returns the error for a wrong secret and applies the rate limit. The first failure from an address is recorded in the
- * audit log immediately; further failures are recorded as a count, at most once a minute.
- */
-function refusal({ signInLimiter, gateway }: Service, address: string): HttpError {
-  const failures = signInLimiter.toReport(address);
-  if (failures !== null) gateway.audit.append(failedEntry(address, failures));
-  const waitMs = signInLimiter.waitMs(address);
-  if (waitMs > 0) return tooManyAttempts(waitMs);
-  signInLimiter.failed(address);
-  return wrongSecret();
-}
-
-function failedEntry(address: string, attempts: number) {
-  return {
-    kind: "sign-in",
-    agent: "",
-    session: null,
-    actor: address,
-    channel: "console",
-    outcome: "refused",
-    summary: `${attempts === 1 ? "a wrong secret" : `${attempts} wrong secrets`} from ${address || "an unknown address"}`,
-    detail: { address, attempts },
-  };
-}
 
 /**
  * Returns the `Set-Cookie` header of a sign-in. `SameSite=Strict` keeps other sites from sending the cookie, and

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { parseStrictJson } from "../../text/strict-json.ts";
 
 export type Body = { value: unknown; bytes: number } | { fault: "too large" | "not json" };
 
@@ -23,7 +24,7 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
     parts.push(part);
   }
   try {
-    return { value: JSON.parse(UTF8.decode(Buffer.concat(parts))), bytes };
+    return { value: parseStrictJson(UTF8.decode(Buffer.concat(parts))), bytes };
   } catch {
     return { fault: "not json" };
   }

@@ -11,12 +11,15 @@ import type { Token, Tokens } from "../../storage/tokens.ts";
 import type { AgentOptions } from "../agent-context.ts";
 import { MAX_MESSAGE_BYTES } from "../errors.ts";
 import { LARGE_BODY_BYTES, mayBeLargeBody, readBody } from "./body.ts";
+import { repeatedHeader } from "./repeated-header.ts";
 import { AgentEndpoint, HttpSessions, type SessionLimits, sendError } from "./sessions.ts";
+import { markAuthenticated } from "./sockets.ts";
 
 interface GuardOptions {
   /** Accepted host names, without ports. */
   hosts: string[];
   verify(secret: string): Token | null;
+  onWrongToken: (request: IncomingMessage) => void;
 }
 
 /**
@@ -24,6 +27,11 @@ interface GuardOptions {
  * page that uses DNS rebinding must not learn whether a token is valid.
  */
 function authenticate(request: IncomingMessage, response: ServerResponse, options: GuardOptions): Token | null {
+  const repeated = repeatedHeader(request);
+  if (repeated !== null) {
+    sendError(response, 400, `The header \`${repeated}\` must not be repeated.`, { headers: { connection: "close" } });
+    return null;
+  }
   const host = validateHostHeader(request.headers.host, options.hosts);
   const origin = validateOriginHeader(request.headers.origin, options.hosts);
   if (!host.ok || !origin.ok) {
@@ -36,7 +44,11 @@ function authenticate(request: IncomingMessage, response: ServerResponse, option
   }
   const [, secret] = /^Bearer +(\S{1,512}) *$/i.exec(request.headers.authorization ?? "") ?? [];
   const token = secret === undefined ? null : options.verify(secret);
-  if (token?.role === "agent") return token;
+  if (token?.role === "agent") {
+    markAuthenticated(request);
+    return token;
+  }
+  if (secret !== undefined && token === null) options.onWrongToken(request);
   const message =
     "A token is required: send `Authorization: Bearer TOKEN`. Create one with `sallyport token create NAME`.";
   const error = secret === undefined ? "" : ', error="invalid_token"';
@@ -64,6 +76,8 @@ export interface HandlerOptions extends SessionLimits {
   agentOptions: Omit<AgentOptions, "agent">;
   /** Limits concurrent large bodies. `acquire` returns the function that releases a slot, or throws. */
   largeBodies?: { acquire(who: Pick<Token, "name" | "agent">): () => void };
+  /** Called with a request that has a wrong token. */
+  onWrongToken?: (request: IncomingMessage) => void;
   /** Reports an error caused by a client. */
   onerror: (error: Error) => void;
   /** Reports an internal error. */
@@ -84,6 +98,7 @@ export class HttpHandler {
     this.#guard = {
       hosts: ["localhost", "127.0.0.1", "[::1]", ...options.names],
       verify: (secret: string) => options.tokens.verify(secret),
+      onWrongToken: options.onWrongToken ?? (() => {}),
     };
     this.#sweeping = setInterval(() => this.#sweep(), SWEEP_MS).unref();
   }

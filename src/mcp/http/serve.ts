@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type HandlerOptions, HttpHandler, PATH } from "./handler.ts";
+import { limitSockets } from "./sockets.ts";
 
 /** Maximum number of open sockets. */
 const MAX_CONNECTIONS = 1024;
@@ -21,7 +22,7 @@ interface HttpServing {
 export async function serveHttp(options: HttpOptions): Promise<HttpServing> {
   const handler = new HttpHandler(options);
   const server = createServer((request, response) => void handler.handle(request, response));
-  server.maxConnections = MAX_CONNECTIONS;
+  limitSockets(server, MAX_CONNECTIONS);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(options.port, options.host, resolve);

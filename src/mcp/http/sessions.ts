@@ -77,6 +77,8 @@ export function sendError(
 export interface SessionLimits {
   /** Maximum number of sessions across all agents. */
   most: number;
+  /** Maximum number of sessions of one agent. */
+  perAgent: number;
   /** A session with no requests and no open streams ends after this time, in milliseconds. */
   idleMs: number;
 }
@@ -146,7 +148,7 @@ export class HttpSessions {
     hostUser: string | null,
   ): Promise<HttpSession | "full" | null> {
     if (!isInitialize(body)) return null;
-    if (this.#sessions.size >= this.#limits.most) return "full";
+    if (!this.#makeRoom(token.agent)) return "full";
     const id = randomUUID();
     const connection = new Connection(hostUser);
     const server = createServer(endpoint.agentContext, connection);
@@ -159,6 +161,20 @@ export class HttpSessions {
     this.#sessions.set(id, session);
     await server.connect(transport);
     return session;
+  }
+
+  /**
+   * Ends the session of an agent that has been inactive longest, if the agent has too many. Each agent has a limit of
+   * its own, so that one agent does not take the sessions of others (invariant 6). Returns false if there is no room.
+   */
+  #makeRoom(agent: string): boolean {
+    const own = [...this.#sessions].filter(([, { token }]) => token.agent === agent);
+    if (own.length < this.#limits.perAgent && this.#sessions.size < this.#limits.most) return true;
+    const idle = own.filter(([, { open }]) => open === 0).sort(([, a], [, b]) => a.lastSeen - b.lastSeen);
+    const [oldest] = idle;
+    if (oldest === undefined) return false;
+    void this.#end(oldest[0]);
+    return true;
   }
 
   /** Ends inactive sessions and those whose token is no longer valid. */

@@ -169,7 +169,17 @@ async function serveHttp(
     const tokens = new Tokens(database);
     const onerror = note(io);
     const onfailure = (error: Error) => io.err(`sallyport: ${error.message}\n`);
-    const asked = { host, port, names, tokens, hostMayApprove, agentOptions: options, most, idleMs };
+    const asked = {
+      host,
+      port,
+      names,
+      tokens,
+      hostMayApprove,
+      agentOptions: options,
+      most,
+      perAgent: Math.ceil(most / 2),
+      idleMs,
+    };
     const serving = await serveHttp({ ...asked, onerror, onfailure });
     io.err(`Serving MCP at ${serving.url}\n`);
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
