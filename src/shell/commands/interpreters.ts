@@ -142,7 +142,7 @@ export function interpreter(call: Call, run: Runner): void {
   const content = path === null ? undefined : contentOf(call, path);
   if (content && content !== call.stdin) {
     if (path?.startsWith("/dev/fd/")) hands(`\`${call.name}\` reads code from a pipe`, content);
-    else if (isRemote(content)) hands("this command runs a file that is written by the same command line", content);
+    else hands("this command runs a file that is written by the same command line", content);
     return;
   }
   if (!fed || (file && file.value !== "-" && !file.shape?.startsWith("/dev/"))) return;
@@ -157,9 +157,9 @@ export function interpreter(call: Call, run: Runner): void {
 function inlineCode(field: Field | undefined): StreamContent {
   if (!field?.uncertain || field.value !== null) {
     const { value = null, uncertain = null } = field ?? {};
-    return value === null || !uncertain
+    return value === null
       ? NO_CONTENT
-      : { kind: "text", text: value, field: null, uncertain, input: uncertain.input === true };
+      : { kind: "text", text: value, field: null, uncertain, input: uncertain?.input === true };
   }
   return field.content ?? { kind: "unknown", why: field.uncertain.why, remote: field.uncertain.remote === true };
 }

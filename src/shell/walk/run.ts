@@ -26,6 +26,7 @@ import {
 } from "./call.ts";
 import { environmentCode } from "./environment.ts";
 import { originalOf, physicalPath } from "./made-files.ts";
+import { runsProjectFiles } from "./project-files.ts";
 import type { Redirects } from "./redirect.ts";
 import type { Origin } from "./state.ts";
 import { fieldValue, NO_CONTENT, type State } from "./state.ts";
@@ -236,6 +237,7 @@ function applyModel(call: Call): void {
   // In POSIX shells, `time -o file cmd` runs the program `time`, not the keyword.
   if (/^-[a-z]/.test(name)) runInner(call, [literal("time", "", fact.span), ...call.argv]);
   if (!fact.wrapper && fact.targets.length === 0) recordOutputs(call, null);
+  runsProjectFiles(call, runner);
 }
 
 /** Marks unknown arguments of commands whose arguments decide what is destroyed. */
