@@ -21,8 +21,8 @@ import type { Span } from "./facts.ts";
 export type ApprovalStatus = "pending" | "approved" | "denied" | "expired" | "used";
 
 /**
- * A text that is safe to display: control, bidirectional and invisible characters and long runs of blanks are replaced
- * by a description in `‹…›`. Line breaks are kept and are the only control character in it.
+ * A text that is safe to display: control, bidirectional and invisible characters, letters that look like ASCII or are
+ * written from right to left, and long runs of blanks are replaced by a description in `‹…›`. Line breaks are kept and are the only control character in it.
  */
 export interface ShownText {
   /** The text to display. */

@@ -1,5 +1,6 @@
 import type { ShownText } from "../core/approval.ts";
 import type { Span } from "../core/facts.ts";
+import { lookAlikes } from "./look-alikes.ts";
 
 const ESCAPES: Record<string, string> = { "\n": "\\n", "\t": "\\t", "\r": "\\r", "\u001b": "\\e" };
 
@@ -72,7 +73,7 @@ interface Run extends Span {
 /** Yields the characters to replace. Equal adjacent characters are one run: a thousand tabs are `‹1000 × tab›`. */
 function* runs(text: string): Generator<Run> {
   let last: (Span & { what: string; count: number }) | null = null;
-  for (const { 0: found, index } of text.matchAll(STRANGE)) {
+  for (const { found, index } of strange(text)) {
     const what = nameOf(found);
     if (last && last.end === index && last.what === what && found.length <= 2) {
       last.end = index + found.length;
@@ -83,6 +84,21 @@ function* runs(text: string): Generator<Run> {
     last = { start: index, end: index + found.length, what, count: 1 };
   }
   if (last) yield runText(last);
+}
+
+/** Returns the characters and runs to replace, in order and without overlaps. */
+function strange(text: string): { found: string; index: number }[] {
+  const all = [...text.matchAll(STRANGE)].map(({ 0: found, index }) => ({ found, index }));
+  const similar = lookAlikes(text);
+  if (similar.length === 0) return all;
+  all.push(...similar.map(({ index, length }) => ({ found: text.slice(index, index + length), index })));
+  all.sort((one, other) => one.index - other.index || other.found.length - one.found.length);
+  let end = 0;
+  return all.filter(({ found, index }) => {
+    if (index < end) return false;
+    end = index + found.length;
+    return true;
+  });
 }
 
 function runText({ start, end, what, count }: Span & { what: string; count: number }): Run {
