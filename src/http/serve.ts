@@ -17,7 +17,7 @@ import { StaticFiles } from "./static-files.ts";
 import type { Tracing } from "./tracing/tracer.ts";
 
 const PATH = "/mcp";
-const SESSIONS = { most: 512, perAgent: 32, idleMs: 30 * 60_000 };
+const SESSIONS = { perAgent: 64, idleMs: 30 * 60_000 };
 
 /** Serves the Model Context Protocol on the same listener, for agents with a token. Loaded on the first request. */
 class McpRoute {

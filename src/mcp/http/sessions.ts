@@ -74,9 +74,10 @@ export function sendError(
   response.end(body);
 }
 
+/** How many agents can have all their sessions open at the same time, which bounds the number of sessions in total. */
+const AGENTS = 16;
+
 export interface SessionLimits {
-  /** Maximum number of sessions across all agents. */
-  most: number;
   /** Maximum number of sessions of one agent. */
   perAgent: number;
   /** A session with no requests and no open streams ends after this time, in milliseconds. */
@@ -148,7 +149,7 @@ export class HttpSessions {
     hostUser: string | null,
   ): Promise<HttpSession | "full" | null> {
     if (!isInitialize(body)) return null;
-    if (!this.#makeRoom(token.agent)) return "full";
+    if (!this.#hasRoom(token.agent)) return "full";
     const id = randomUUID();
     const connection = new Connection(hostUser);
     const server = createServer(endpoint.agentContext, connection);
@@ -163,18 +164,10 @@ export class HttpSessions {
     return session;
   }
 
-  /**
-   * Ends the session of an agent that has been inactive longest, if the agent has too many. Each agent has a limit of
-   * its own, so that one agent does not take the sessions of others (invariant 6). Returns false if there is no room.
-   */
-  #makeRoom(agent: string): boolean {
-    const own = [...this.#sessions].filter(([, { token }]) => token.agent === agent);
-    if (own.length < this.#limits.perAgent && this.#sessions.size < this.#limits.most) return true;
-    const idle = own.filter(([, { open }]) => open === 0).sort(([, a], [, b]) => a.lastSeen - b.lastSeen);
-    const [oldest] = idle;
-    if (oldest === undefined) return false;
-    void this.#end(oldest[0]);
-    return true;
+  /** Each agent has a limit of its own, so that one agent does not take the sessions of others (invariant 6). */
+  #hasRoom(agent: string): boolean {
+    const own = [...this.#sessions.values()].filter(({ token }) => token.agent === agent).length;
+    return own < this.#limits.perAgent && this.#sessions.size < this.#limits.perAgent * AGENTS;
   }
 
   /** Ends inactive sessions and those whose token is no longer valid. */

@@ -52,7 +52,7 @@ export const mcp: Command = {
       "line (default: host)",
     http: "[HOST:]PORT: Serve Streamable HTTP on this address; port 0 selects a free port (default host: 127.0.0.1)",
     "allow-host": "NAME: Additional host name to accept in requests; repeatable",
-    "max-sessions": `N: Maximum number of concurrent protocol sessions (default: ${DEFAULT_SESSIONS})`,
+    "max-sessions": `N: Maximum number of concurrent protocol sessions of each agent (default: ${DEFAULT_SESSIONS})`,
     idle: "DUR: End a protocol session after this time without a request (default: 30m)",
   },
   groups: { "HTTP options": ["http", "allow-host", "max-sessions", "idle"] },
@@ -158,7 +158,7 @@ async function serveHttp(
     import("../../../mcp/http/serve.ts"),
     import("../../../storage/tokens.ts"),
   ]);
-  const most = countOption(values, "max-sessions") ?? DEFAULT_SESSIONS;
+  const perAgent = countOption(values, "max-sessions") ?? DEFAULT_SESSIONS;
   const idleMs = withinADay(values, "idle") ?? DEFAULT_IDLE_MS;
   const names = textOptions(values, "allow-host");
   // Reports an invalid configuration and conflicting toolsets at startup instead of on an agent's first call.
@@ -176,8 +176,7 @@ async function serveHttp(
       tokens,
       hostMayApprove,
       agentOptions: options,
-      most,
-      perAgent: Math.ceil(most / 2),
+      perAgent,
       idleMs,
     };
     const serving = await serveHttp({ ...asked, onerror, onfailure });
