@@ -26,7 +26,7 @@ export interface Command {
 
 /** Analyzes text for `bash -c`. Never throws: text that cannot be understood is unanalyzable. */
 export function inspect(text: string, context: InspectContext): Analysis {
-  return analysisOf(walkText(text, context, false));
+  return analysisOf(walkCommand({ command: text }, context));
 }
 
 /**
@@ -34,12 +34,27 @@ export function inspect(text: string, context: InspectContext): Analysis {
  * `bash -c` run other commands.
  */
 export function inspectArgv(argv: readonly string[], context: InspectContext): Analysis {
-  return analysisOf(walkArgv(argv, context, false));
+  return analysisOf(withFiles(context, (given) => walkArgv(argv, given, false)));
 }
 
 /** Walks a command. With `spansInInput`, the spans of commands in standard input are positions in that input. */
 export function walkCommand({ command, args }: Command, context: InspectContext, spansInInput = false): Walk {
-  return args ? walkArgv([command, ...args], context, spansInInput) : walkText(command, context, spansInInput);
+  return withFiles(context, (given) =>
+    args ? walkArgv([command, ...args], given, spansInInput) : walkText(command, given, spansInInput),
+  );
+}
+
+/**
+ * Walks a command and the files that it runs as code. A file that exceeds a limit is unanalyzable like a file that is
+ * not read: the limits require approval only for text in the request itself.
+ */
+function withFiles(context: InspectContext, walkIn: (context: InspectContext) => Walk): Walk {
+  const walk = walkIn(context);
+  if (walk.filesRead === 0 || !walk.unknowns.some(({ over }) => over)) return walk;
+  const { readFile: _, ...withoutFiles } = context;
+  const unknowns = [...walkIn(withoutFiles).unknowns, ...walk.unknowns.filter(({ over }) => !over)];
+  walk.unknowns.splice(0, walk.unknowns.length, ...unknowns);
+  return walk;
 }
 
 function walkText(text: string, context: InspectContext, spansInInput: boolean): Walk {

@@ -69,6 +69,17 @@ test("blocks a script in the workspace that is redirected or piped into a shell"
   assert.ok(!existsSync(fixture.path("ran")));
 });
 
+test("treats a file that is too large to analyze like a file that is not read", async () => {
+  const confined = await fixture.open({
+    policy: { sandbox: "workspace-write" },
+    approve: async () => ({ decision: "deny", who: "tester" }),
+  });
+  writeFileSync(fixture.path("large.sh"), "x=1\n".repeat(5000));
+  assert.equal((await confined.run({ command: ". ./large.sh; echo $x" })).stdout, "1\n");
+  writeFileSync(fixture.path("large.sh"), `${BLOCKED}${"x=1\n".repeat(5000)}`);
+  assert.equal((await confined.run({ command: "bash < large.sh" })).status, "blocked");
+});
+
 test("requires approval for standard input that is too large to analyze, unless it is a comment", async () => {
   const padded = { text: `# ${"x".repeat(40_000)}\n${BLOCKED}` };
   assert.equal((await gateway.run({ command: "bash", args: [], stdin: padded })).status, "blocked");
