@@ -17,7 +17,7 @@ import { readExitRecord } from "./exit-record.ts";
 import { encodeRun } from "./frames.ts";
 import { forgetCapabilities } from "./probe.ts";
 import { emptyFolder, removeFolder, removeStrays } from "./session-folders.ts";
-import { connectToZygote } from "./zygote.ts";
+import { connectToZygote, retireZygote } from "./zygote.ts";
 
 /** The number of connections kept for later commands. Each holds an idle keeper of about 100 KiB. */
 const SPARE_CONNECTIONS = 8;
@@ -252,8 +252,11 @@ export class KeeperExecutor implements Executor {
     this.#executions.add(execution);
     void execution.ended.then((ending) => {
       this.#executions.delete(execution);
-      // The keeper found a feature missing that the gateway relied on, so what it knows of the machine is outdated.
-      if (typeof ending === "object" && ending.step === "sandbox-require") forgetCapabilities(this.#state);
+      // The keeper found a feature missing that the probe had found. Either it is missing now, or the machine has gained
+      // it since the zygote was started, for example with an AppArmor profile. The next command finds out.
+      if (typeof ending !== "object" || ending.step !== "sandbox-require") return;
+      forgetCapabilities(this.#state);
+      retireZygote(this.#state, connection.keeperPid);
     });
     return execution;
   }

@@ -1,10 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
+import { constants } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { SallyportError } from "../../core/error.ts";
-import { keeperUnavailable } from "../errors.ts";
+import { keeperUnavailable, readIfExists } from "../errors.ts";
+import { findProcess, sendSignal } from "../processes.ts";
 import { spawnKeeper } from "../spawn-keeper.ts";
 import { type Connection, openConnection } from "./connection.ts";
 
@@ -103,6 +105,17 @@ function logLevel(): string {
 function start(state: string): Promise<void> {
   const args = ["serve", state, TITLE_SPACE, "/proc/self", logLevel()];
   return spawnKeeper([keeperBinary(), ...args], { cwd: "/", env: {} }, unavailable);
+}
+
+/**
+ * Makes the zygote of a keeper exit, so that the next command starts a new one. Commands that run already are not
+ * affected.
+ */
+export function retireZygote(state: string, keeperPid: number): void {
+  const parent = findProcess(keeperPid)?.parent ?? 0;
+  // The zygote may have exited, in which case the keeper has another parent.
+  const title = parent > 1 ? (readIfExists(`/proc/${parent}/cmdline`, "latin1") ?? "") : "";
+  if (title.includes(`zygote ${state}`)) sendSignal(parent, constants.signals.SIGTERM);
 }
 
 const NOT_LISTENING = new Set(["ENOENT", "ECONNREFUSED", "ECONNRESET"]);

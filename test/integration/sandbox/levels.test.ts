@@ -127,6 +127,18 @@ test("the keeper refuses a command for which less is enforced than its verdict i
   assert.equal(again.sandbox, "workspace-write, partial (mounts, metadata, ipc)");
 });
 
+test("a command uses features that the machine has gained, and running commands are not affected", {
+  skip,
+}, async () => {
+  const machine = new Machine({ namespaces: false });
+  const { id } = await machine.start("sleep 300");
+  writeFileSync(`${machine.keeper}.limits`, "99 1 1\n");
+  assert.equal((await machine.run("true")).error?.type, "SpawnFailed");
+  assert.equal((await machine.run("true")).sandbox, "workspace-write");
+  assert.equal((await machine.sallyport<SessionInfo>(["inspect", "--json", id])).status, "running");
+  await machine.sallyport(["kill", "--json", id]);
+});
+
 const NOTHING: Limits = { landlock: 0, namespaces: false };
 
 test("where nothing confines, nothing runs, and the error names the ways out", { skip }, async () => {
