@@ -5,7 +5,7 @@ import type { Network } from "../core/settings.ts";
 import { sandboxCapabilities } from "../executor/native/probe.ts";
 import { selectExecutor } from "../executor/select-executor.ts";
 import { machineEnforcement } from "../sandbox/level.ts";
-import { notEnforcedText } from "../sandbox/not-enforced.ts";
+import { notEnforcedDetails } from "../sandbox/not-enforced.ts";
 import { type Finding, fail, type Machine, ok, warn } from "./finding.ts";
 import { adviceFor, FULL_ABI, needsNewerLandlock } from "./sandbox-advice.ts";
 
@@ -72,7 +72,7 @@ export function checkLevel(machine: Machine): Finding {
     return names.length === 0 ? [] : [`${level}: ${names.join(", ")}`];
   });
   const { level, notEnforced } = levels.find(({ profile }) => profile === sandbox) ?? UNCONFINED;
-  const gaps = level === "partial" ? `. Not enforced for ${sandbox}: ${notEnforcedText(notEnforced)}` : "";
+  const gaps = level === "partial" ? `. Not enforced for ${sandbox}: ${notEnforcedDetails(notEnforced)}` : "";
   const message = `${groups.join("; ")}${gaps}`;
   if (sandbox === "off") return ok(LEVEL, `${message} (the configured profile is \`off\`)`);
   if (level === "full") return ok(LEVEL, message);

@@ -75,7 +75,7 @@ test("without a mount namespace, an unanalyzable command requires approval", { s
   assert.deepEqual([verdict, sandbox], ["ask", { level: "partial", notEnforced: NO_NAMESPACES }]);
   assert.match(
     reasons.find(({ rule }) => rule === "partial-sandbox")?.message ?? "",
-    /protected paths.*can be accessed/,
+    /fully enforced: protected paths/,
   );
   assert.equal((await machine.check("ls -l")).verdict, "allow");
   const { error } = await machine.start(`touch ran; ${UNKNOWN}`);
@@ -100,7 +100,7 @@ test("warns about missing features when they change, and not on every command", 
   assert.match(first.warnings[0] ?? "", /^sandbox: not fully enforced on this machine: protected paths/);
   assert.deepEqual((await machine.run("true")).warnings, []);
   const isolated = await machine.sallyport<RunResult>(["run", "--json", "--sandbox", "isolated", "-c", "true"]);
-  assert.match(isolated.warnings[0] ?? "", /`isolated` commands see other processes/);
+  assert.match(isolated.warnings[0] ?? "", /the separate namespaces of `isolated`/);
 });
 
 test("does not count what another mechanism enforces as missing", { skip }, async () => {

@@ -2,6 +2,7 @@
 import { styleText } from "node:util";
 import type { Span } from "../../../core/facts.ts";
 import type { Decision, Reason, Verdict } from "../../../core/policy.ts";
+import { notEnforcedText } from "../../../sandbox/not-enforced.ts";
 import { visible } from "../../../text/visible.ts";
 import { displayWidth, wrap } from "../../../text/width.ts";
 
@@ -37,7 +38,13 @@ export function renderVerdict(verdict: Verdict, { color, columns }: VerdictStyle
   const more = verdict.reasons.length - shown.length;
   if (more > 0) lines.push(`${INDENT}and ${more} more`);
   if (verdict.reasons.length === 0) lines.push(`${INDENT}No rule applies to this command.`);
+  if (verdict.sandbox?.level === "partial" && !verdict.reasons.some(({ rule }) => rule === "partial-sandbox"))
+    lines.push(...wrap(notEnforcedLine(verdict.sandbox.notEnforced), room).map((line) => INDENT + line));
   return `${lines.join("\n")}\n`;
+}
+
+function notEnforcedLine(features: readonly string[]): string {
+  return `The sandbox is partly enforced on this machine. Not enforced: ${notEnforcedText(features)}.`;
 }
 
 function reasonLines(

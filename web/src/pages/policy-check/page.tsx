@@ -15,6 +15,7 @@ import "../session/session.css";
 import "../session/usage/usage.css";
 import "./policy-check.css";
 import type { Verdict } from "../../../../src/core/policy.ts";
+import { notEnforcedText } from "../../../../src/sandbox/not-enforced.ts";
 
 const TYPING_MS = 120;
 const EXAMPLES = [
@@ -116,6 +117,12 @@ export default function PolicyCheckPage() {
               <p>{look().means}</p>
               <Show when={!known().analyzable}>
                 <p class="warn-text">The command cannot be analyzed completely. It may run more than is listed here.</p>
+              </Show>
+              <Show when={known().sandbox?.level === "partial"}>
+                <p class="warn-text">
+                  The sandbox is partly enforced on this machine. Not enforced:{" "}
+                  <Prose text={notEnforcedText(known().sandbox?.notEnforced ?? [])} />.
+                </p>
               </Show>
               <ul class="reasons">
                 <For each={known().reasons}>
