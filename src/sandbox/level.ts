@@ -21,19 +21,20 @@ export const ALL_SUPPORTED: SandboxCapabilities["unsupported"] = { shared: NOTHI
 /**
  * Returns what is enforced of a spec. `confines` is false for the profile `off`, with which a command can still have a
  * network mode and a user. The capabilities are null when the executor cannot sandbox commands; otherwise they contain
- * what the keeper has found by trying each feature.
+ * what the keeper has found by trying each feature. `reserved` paths are created before the command starts.
  */
 export function enforcementOf(
   confines: boolean,
   spec: SandboxSpec,
   capabilities: SandboxCapabilities | null,
+  reserved: readonly string[] = [],
 ): SandboxEnforcement {
   if (capabilities === null) return { level: "none", notEnforced: withoutExecutor(spec) };
   const found = machineEnforcement(spec, capabilities);
   const { level, notEnforced } = found;
   if (!confines) return { level: "none", notEnforced: notEnforced.filter((feature) => UNCONFINED.has(feature)) };
   if (level === "none" || capabilities.mounts === "none") return found;
-  if (missingDenied(spec.denied, spec.writable).length === 0) return found;
+  if (missingDenied(spec, reserved).length === 0) return found;
   return { level: "partial", notEnforced: [...notEnforced, "denied-later"] };
 }
 
@@ -47,9 +48,16 @@ export function machineEnforcement(
   return notEnforced.length === 0 ? FULL : { level: "partial", notEnforced };
 }
 
-/** Returns the denied paths in writable folders that do not exist, so that they cannot be masked. */
-export function missingDenied(denied: readonly string[], writable: readonly string[]): string[] {
-  return denied.filter((path) => writable.some((root) => isWithin(path, root)) && !existsSync(path));
+/**
+ * Returns the denied paths in writable folders that do not exist, so that they cannot be masked. `reserved` paths are
+ * created before the command starts.
+ */
+export function missingDenied(
+  { denied, writable }: { denied: readonly string[]; writable: readonly string[] },
+  reserved: readonly string[],
+): string[] {
+  const later = denied.filter((path) => writable.some((root) => isWithin(path, root)) && !existsSync(path));
+  return later.filter((path) => !reserved.includes(path));
 }
 
 /** Features that a network mode needs without any other restriction. */

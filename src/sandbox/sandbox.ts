@@ -74,8 +74,6 @@ export class SandboxPlanner {
   /** The capabilities that the last plan is based on. They change if a feature turns out to be missing. */
   #capabilities: SandboxCapabilities | null = null;
   #configured: SandboxPlan;
-  /** The folders of Sallyport that are inside the writable paths of a sandbox. */
-  readonly #ownFolders = new WeakMap<SandboxSpec, string[]>();
   /** Plans of requests that set a profile or a network but no paths. */
   readonly #cached = new Map<string, SandboxPlan>();
 
@@ -184,7 +182,10 @@ export class SandboxPlanner {
       temporary: this.#folder,
       index: this.#index,
     });
-    return { ...rules, denied, links, missing: missingDenied(denied, rules.writing.writable) };
+    const resolver = new LinkResolver();
+    const reserved = keepOut.map((folder) => resolver.resolve(folder).real);
+    const missing = missingDenied({ denied, writable: rules.writing.writable }, reserved);
+    return { ...rules, denied, links, reserved, missing };
   }
 
   #create({ spec }: SandboxPlan): void {
@@ -200,15 +201,10 @@ export class SandboxPlanner {
    * masked, and a command that creates the operator's configuration would choose its own rules (invariant 7).
    */
   #reserveOwnFolders(spec: SandboxSpec): void {
-    let own = this.#ownFolders.get(spec);
-    if (own === undefined) {
-      const resolver = new LinkResolver();
-      own = this.#input.keepOut
-        .map((folder) => resolver.resolve(folder).real)
-        .filter((folder) => spec.writable.some((root) => isWithin(folder, root)));
-      this.#ownFolders.set(spec, own);
+    for (const folder of this.#rules.reserved) {
+      const reachable = spec.writable.some((root) => isWithin(folder, root));
+      if (reachable && !existsSync(folder)) mkdirSync(folder, { recursive: true, mode: 0o700 });
     }
-    for (const folder of own) if (!existsSync(folder)) mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
 
   #planFor(access: Access, lifted: readonly string[]): SandboxPlan {
@@ -216,12 +212,12 @@ export class SandboxPlanner {
     const spec = this.#spec(access, lifted);
     const capabilities = spec === null ? null : this.#input.capabilities();
     if (spec !== null) this.#capabilities = capabilities;
-    const enforced = spec === null ? OFF : enforcementOf(confines, spec, capabilities);
+    const enforced = spec === null ? OFF : enforcementOf(confines, spec, capabilities, this.#rules.reserved);
     // The keeper must not run the command with less than the verdict is based on (invariant 2).
-    const strict = this.#input.settings.require === true || enforced.notEnforced.length === 0;
+    const require = this.#input.settings.require === true || enforced.notEnforced.length === 0;
     return {
       access,
-      spec: capabilities === null || spec === null ? null : { ...spec, require: strict },
+      spec: capabilities === null || spec === null ? null : { ...spec, require },
       confines,
       ...enforced,
       denied: this.#added,
@@ -284,6 +280,8 @@ interface ResolvedRules extends WorkspaceRules {
   denied: string[];
   /** The symbolic links that lead to denied paths. */
   links: string[];
+  /** The state folder and the operator's configuration folder, which are created before a command could create them. */
+  reserved: string[];
   /** The denied paths in writable folders that do not exist. */
   missing: string[];
 }
