@@ -4,7 +4,7 @@ import { shownLine } from "../text/visible.ts";
 import { networkText } from "./access.ts";
 import { notEnforcedText } from "./not-enforced.ts";
 import type { RepositoryFinding } from "./protected/git/inspect-repository.ts";
-import { HARD_LINK, MOVED_AWAY } from "./protected/git/repository-index.ts";
+import { HARD_LINK, MOVED_AWAY, TRUNCATED } from "./protected/git/repository-index.ts";
 import type { SandboxPlan } from "./sandbox.ts";
 import type { SandboxSnapshot } from "./snapshot.ts";
 
@@ -82,6 +82,11 @@ function singleWarning({ file, what }: RepositoryFinding): string[] {
   if (what === MOVED_AWAY) {
     return [`sandbox: the command created ${shownLine(file)}, which redirects git; it was renamed`];
   }
+  if (what === TRUNCATED) {
+    return [
+      `sandbox: ${shownLine(file)} has too many folders or repositories to search; repositories in the rest are neither protected nor inspected`,
+    ];
+  }
   return what === HARD_LINK ? [hardLinkWarning(file)] : [];
 }
 
@@ -92,7 +97,7 @@ function hardLinkWarning(file: string): string {
 
 function programsWarning(findings: readonly RepositoryFinding[]): string[] {
   const found = findings
-    .filter(({ what }) => what !== MOVED_AWAY && what !== HARD_LINK)
+    .filter(({ what }) => ![MOVED_AWAY, HARD_LINK, TRUNCATED].includes(what))
     .map(({ file, what }) => `${shownLine(file)} (${shownLine(what)})`);
   if (found.length === 0) return [];
   const more = found.length > MAX_FINDINGS ? ` and ${found.length - MAX_FINDINGS} more` : "";

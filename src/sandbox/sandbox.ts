@@ -144,7 +144,7 @@ export class SandboxPlanner {
   #planRequest(request: Pick<RunRequest, "sandbox" | "network" | "writable">): SandboxPlan {
     const { configured, writing, readOnly, denied } = this.#rules;
     const asked = requestedAccess(request, { configured, writing, places: this.#base, denied });
-    const lifted = requestedProtectedPaths(asked.writable, readOnly, this.#base.workspace);
+    const lifted = requestedProtectedPaths(asked.writable, readOnly, writing.writable);
     return this.#planFor(asked, lifted);
   }
 

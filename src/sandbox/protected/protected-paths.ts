@@ -1,7 +1,7 @@
 import { lstatSync, type Stats } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { isWithin, nearestReal } from "../workspace.ts";
-import { configuredPrograms, userConfigurations } from "./git/configured-programs.ts";
+import { type ConfiguredPath, configuredPaths, userConfigurations } from "./git/configured-programs.ts";
 import {
   type GitDirectory,
   gitDirectoriesIn,
@@ -11,7 +11,8 @@ import {
   withTarget,
   workingTreeOf,
 } from "./git/git-directory.ts";
-import { linkedWorktree, type TrustContext } from "./git/linked-worktree.ts";
+import type { EmptyEntry } from "./git/git-entries.ts";
+import { type LinkedWorktree, linkedWorktree, type TrustContext } from "./git/linked-worktree.ts";
 
 /**
  * Paths in a workspace that are executed later outside the sandbox, by an editor, an agent or a shell that a person
@@ -23,6 +24,8 @@ const CONFIGURATION_PATHS = `sallyport.json .vscode .idea .cursor .zed .fleet .w
   .jj/repo/config.toml .jj/workspace-config.toml .sl/config`.split(/\s+/);
 
 interface ProtectionContext extends TrustContext {
+  /** The configured writable paths. A repository directly in one of them is protected too. */
+  roots: readonly string[];
   /** The home directories whose git configuration applies to the workspace. */
   homes: readonly string[];
   /** The `.git` entries of repositories deeper in the workspace, and folders that git takes for bare repositories. */
@@ -37,7 +40,7 @@ interface ProtectedPaths {
   /** Folders of a repository outside the workspace that git writes to when it commits in this linked worktree. */
   writable: string[];
   /** Paths in `readOnly` that can be created empty. A path that does not exist cannot be mounted over. */
-  creatable: string[];
+  creatable: EmptyEntry[];
   /** Paths in `readOnly` that do not exist and must not, because no empty file in their place is harmless. */
   absent: string[];
 }
@@ -49,46 +52,84 @@ export function configurationPaths(workspace: string): string[] {
 
 /** Returns the protected paths of a workspace. */
 export function protectedPaths(workspace: string, context: ProtectionContext): ProtectedPaths {
-  const root = join(workspace, ".git");
   const linked = linkedWorktree(workspace, context);
-  const isInside = (path: string): boolean =>
-    isWithin(path, workspace) || (linked !== null && isWithin(path, linked.own));
-  const ofGit: string[] = [];
-  const creatable: string[] = [];
-  for (const git of [root, ...(context.repositories ?? [])]) {
-    const entry = lstat(git);
-    const directory = entry && gitDirectoryOf(git);
-    // A `.git` file or link names the repository. An agent that changed it could choose the hooks that git runs.
-    if (entry && !entry.isDirectory()) ofGit.push(git);
-    if (!directory) continue;
-    const { found, whole } = gitDirectoriesIn(directory, directory === linked?.own);
-    ofGit.push(...whole);
-    for (const each of found) {
-      if (!isInside(each.path) || (each.path !== directory && context.isCreated?.(each.path))) continue;
-      const isBare = each.path === git && basename(git).toLowerCase() !== ".git";
-      ofGit.push(...protectedEntries({ ...each, isBare }), ...programsOf(each, workspace, context));
-      creatable.push(...missingEntries(each));
+  const roots = [workspace, ...otherRoots(workspace, context)];
+  const found: GitPaths = { readOnly: [], creatable: [], absent: [] };
+  for (const root of roots) {
+    const isInside = (path: string): boolean =>
+      (isWithin(path, root) && path !== root) || (root === workspace && linked !== null && isWithin(path, linked.own));
+    for (const git of [join(root, ".git"), ...(root === workspace ? (context.repositories ?? []) : [])]) {
+      const paths = repositoryPaths(git, root, linked, context);
+      found.readOnly.push(...paths.readOnly.filter(isInside));
+      found.creatable.push(...paths.creatable.filter(({ path }) => isInside(path)));
+      found.absent.push(...paths.absent.filter(isInside));
     }
   }
-  const inside = [...new Set(ofGit)].filter((path) => isInside(path) && path !== workspace);
   return {
-    readOnly: [...configurationPaths(workspace), ...inside],
+    readOnly: [...new Set([...configurationPaths(workspace), ...found.readOnly])],
     writable: linked ? [linked.own, ...linked.shared] : [],
-    creatable,
-    absent: inside.filter((path) => basename(path) === "commondir" && lstat(path) === undefined),
+    creatable: found.creatable,
+    absent: found.absent,
   };
 }
 
-/** Returns the paths in the workspace that git executes because of the configuration of a repository or a user. */
-function programsOf(directory: GitDirectory, workspace: string, { homes }: ProtectionContext): string[] {
+/** Returns the other writable folders, except those inside a git directory, which the operator named deliberately. */
+function otherRoots(workspace: string, { roots }: ProtectionContext): string[] {
+  return roots.filter((path) => !isWithin(path, workspace) && !isInGitDirectory(path));
+}
+
+type GitPaths = Pick<ProtectedPaths, "readOnly" | "creatable" | "absent">;
+
+/** Returns the protected paths of one repository. `git` is a `.git` entry or a bare repository in a writable folder. */
+function repositoryPaths(
+  git: string,
+  root: string,
+  linked: LinkedWorktree | null,
+  context: ProtectionContext,
+): GitPaths {
+  const paths: GitPaths = { readOnly: [], creatable: [], absent: [] };
+  const entry = lstat(git);
+  const directory = entry && gitDirectoryOf(git);
+  // A `.git` file or link names the repository. An agent that changed it could choose the hooks that git runs.
+  if (entry && !entry.isDirectory()) paths.readOnly.push(git);
+  if (!directory) return paths;
+  const { found, whole } = gitDirectoriesIn(directory, directory === linked?.own);
+  paths.readOnly.push(...whole);
+  for (const each of found) {
+    const isOwn = each.path === directory;
+    const isReachable = isWithin(each.path, root) || directory === linked?.own;
+    if (!isReachable || (!isOwn && context.isCreated?.(each.path))) continue;
+    const isBare = isOwn && each.path === git && basename(git).toLowerCase() !== ".git";
+    const entries = protectedEntries({ ...each, isBare });
+    const configured = configuredOf(each, isOwn ? dirname(git) : workingTreeOf(each), root, context);
+    paths.readOnly.push(...entries, ...configured.map(({ path }) => path));
+    const missing = configured.filter(({ path }) => lstat(path) === undefined);
+    paths.creatable.push(
+      ...missingEntries(each),
+      ...missing.filter(({ kind }) => kind === "hooks").map(({ path }) => ({ path, isFolder: true })),
+    );
+    paths.absent.push(
+      ...entries.filter((path) => basename(path) === "commondir" && lstat(path) === undefined),
+      ...missing.filter(({ kind }) => kind === "settings").map(({ path }) => path),
+    );
+  }
+  return paths;
+}
+
+/** Returns the paths in a folder that git executes because of the configuration of a repository or a user. */
+function configuredOf(
+  directory: GitDirectory,
+  workingTree: string,
+  root: string,
+  { homes }: ProtectionContext,
+): ConfiguredPath[] {
   const own = ["config", "config.worktree"].map((name) => join(directory.path, name));
   const shared = directory.isWorktree ? [join(directory.path, "../../config")] : [];
-  const workingTree = workingTreeOf(directory);
   return homes.flatMap((home) => {
     const files = [...userConfigurations(home), ...shared, ...own];
-    return configuredPrograms(files, { workspace, workingTree, home }).flatMap((path) => {
+    return configuredPaths(files, { root, workingTree, home }).flatMap(({ path, kind }) => {
       const { real, missing } = nearestReal(path);
-      return [...withTarget(path), join(real, ...missing)];
+      return [...new Set([...withTarget(path), join(real, ...missing)])].map((each) => ({ path: each, kind }));
     });
   });
 }

@@ -4,6 +4,7 @@ import type { Settings } from "../../core/settings.ts";
 import { type Access, type BasePaths, configuredAccess } from "../access.ts";
 import type { CommandUser } from "../user.ts";
 import { isWithin } from "../workspace.ts";
+import type { EmptyEntry } from "./git/git-entries.ts";
 import type { RepositoryIndex } from "./git/repository-index.ts";
 import { protectedPaths } from "./protected-paths.ts";
 
@@ -14,7 +15,7 @@ export interface WorkspaceRules {
   writing: Access;
   readOnly: string[];
   /** Protected paths of git that can be created empty, so that they can be mounted over. */
-  creatable: string[];
+  creatable: EmptyEntry[];
   /** Protected paths of git that must not exist. */
   absent: string[];
 }
@@ -34,13 +35,14 @@ export function workspaceRules({ settings, places, temporary, user, homes, index
   const writing = configuredAccess({ ...settings, sandbox: "workspace-write" }, places);
   const own = process.getuid?.() ?? 0;
   const { readOnly, writable, creatable, absent } = protectedPaths(places.workspace, {
+    roots: writing.writable,
     writable: [...writing.writable, temporary],
     users: [own, user?.ids.uid ?? own, lstatSync(places.workspace).uid],
     homes,
     repositories: settings.sandbox === "off" ? [] : index.repositories(),
     isCreated: (directory) => index.isCreated(directory),
   });
-  const lifted = requestedProtectedPaths(writing.writable, readOnly, places.workspace);
+  const lifted = requestedProtectedPaths(writing.writable, readOnly, writing.writable);
   const isKept = (path: string): boolean => !lifted.includes(path);
   const withRepository = (access: Access): Access =>
     access.profile === "read-only" ? access : { ...access, writable: [...access.writable, ...writable] };
@@ -48,21 +50,22 @@ export function workspaceRules({ settings, places, temporary, user, homes, index
     configured: withRepository(configuredAccess(settings, places)),
     writing: withRepository(writing),
     readOnly: readOnly.filter(isKept),
-    creatable: creatable.filter(isKept),
+    creatable: creatable.filter(({ path }) => isKept(path)),
     absent: absent.filter(isKept),
   };
 }
 
 /**
- * Returns the protected paths that a list of writable paths requests: by naming the path, a parent folder other than
- * the workspace, or a file in it.
+ * Returns the protected paths that a list of writable paths requests: by naming the path, a parent folder, or a file in
+ * it. `configured` are the configured writable paths; naming the outermost of these requests nothing.
  */
 export function requestedProtectedPaths(
   writable: readonly string[],
   paths: readonly string[],
-  workspace: string,
+  configured: readonly string[],
 ): string[] {
-  const named = writable.filter((path) => isWithin(path, workspace) && path !== workspace);
+  const roots = configured.filter((path) => !configured.some((other) => other !== path && isWithin(path, other)));
+  const named = writable.filter((path) => !roots.includes(path) && roots.some((root) => isWithin(path, root)));
   return paths.filter((protectedPath) =>
     named.some((path) => isWithin(protectedPath, path) || isWithin(path, protectedPath)),
   );

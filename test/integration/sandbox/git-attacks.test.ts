@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import type { Gateway } from "../../../src/gateway/gateway.ts";
@@ -180,6 +180,32 @@ const ATTEMPTS: Attempt[] = [
     plant: withHook(".githooks"),
   },
   {
+    name: "create the folder that core.hooksPath names",
+    given: (place) => {
+      repository(place);
+      git(place, "config", "core.hooksPath", ".githooks");
+    },
+    plant: withHook(".githooks"),
+  },
+  {
+    name: "create an included file",
+    given: (place) => {
+      repository(place);
+      git(place, "config", "include.path", "../team.gitconfig");
+    },
+    plant: 'git config -f team.gitconfig core.fsmonitor "$RUN #"; sleep 0.1',
+  },
+  {
+    name: "change a submodule's hooks that its configuration names",
+    given: (place) => {
+      submodule(place);
+      mkdirSync(join(place, "lib/inner/hooks-of-module"));
+      git(join(place, "lib/inner"), "config", "core.hooksPath", "hooks-of-module");
+    },
+    plant: withHook("lib/inner/hooks-of-module"),
+    uses: ["lib/inner"],
+  },
+  {
     name: "change a script that Husky's hooks run",
     given: (place) => {
       repository(place);
@@ -332,8 +358,35 @@ test("a finding is reported once, and again for another setting", async () => {
   );
   assert.deepEqual(await about("cd sub && git config user.name x && sleep 0.1"), []);
   assert.match((await about("cd sub && git config core.sshCommand x && sleep 0.1")).join(), /\(core\.sshcommand\)/);
+  assert.match((await about("cd sub && git config core.sshCommand y && sleep 0.1")).join(), /\(core\.sshcommand\)/);
   assert.equal((await gateway.run({ command: "rm -rf sub" })).exitCode, 0, "the agent can delete its own repository");
   await gateway.close();
+});
+
+test("a repository in another writable folder is protected, unless the operator names a path in it", async () => {
+  const workspace = mkdtempSync(join(fixture.folder, "workspace-"));
+  const shared = realpathSync(mkdtempSync(join(fixture.folder, "shared-")));
+  repository(shared);
+  const set = async (value: string, writable: string[]) => {
+    const gateway = await fixture.open({ workspace, policy: { writable } });
+    const result = await gateway.run({ command: `touch ${shared}/new && git -C ${shared} config core.pager ${value}` });
+    await gateway.close();
+    return result.exitCode;
+  };
+  assert.notEqual(await set("planted", [shared]), 0);
+  assert.ok(!readFileSync(join(shared, ".git/config"), "utf8").includes("planted"));
+  assert.ok(existsSync(join(shared, "new")));
+  assert.equal(await set("allowed", [shared, join(shared, ".git")]), 0);
+});
+
+test("a workspace with too many repositories is reported", async () => {
+  const workspace = mkdtempSync(join(fixture.folder, "workspace-"));
+  const gateway = await fixture.open({ workspace, policy: {} });
+  const { warnings } = await gateway.run({
+    command: "for i in $(seq 250); do mkdir -p $i/objects $i/refs; touch $i/HEAD; done; mkdir last; sleep 0.3",
+  });
+  await gateway.close();
+  assert.match(warnings.join(), /too many folders or repositories/);
 });
 
 test("a forged linked worktree does not make another repository writable", async () => {

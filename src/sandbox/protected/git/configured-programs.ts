@@ -9,7 +9,8 @@ import { readSmallFile } from "./read-small-file.ts";
 const MAX_FILES = 20;
 
 interface ConfigurationScope {
-  workspace: string;
+  /** The folder to which commands can write. */
+  root: string;
   /** The working tree that relative paths in values refer to. */
   workingTree: string;
   home: string;
@@ -20,14 +21,20 @@ export function userConfigurations(home: string): string[] {
   return ["/etc/gitconfig", join(home, ".gitconfig"), join(home, ".config/git/config")];
 }
 
+/** A path in the workspace that git executes or reads settings from. */
+export interface ConfiguredPath {
+  path: string;
+  kind: "hooks" | "settings" | "script";
+}
+
 /**
  * Returns the paths in a workspace that git executes or reads settings from because its configuration says so: the
  * target of `core.hooksPath`, included files, and scripts in the values of settings. The configuration itself must not
  * be writable for commands.
  */
-export function configuredPrograms(files: readonly string[], scope: ConfigurationScope): string[] {
-  const { workspace, workingTree, home } = scope;
-  const found = new Set<string>();
+export function configuredPaths(files: readonly string[], scope: ConfigurationScope): ConfiguredPath[] {
+  const { root, workingTree, home } = scope;
+  const found = new Map<string, ConfiguredPath["kind"]>();
   const pending = [...files];
   for (let i = 0; i < Math.min(pending.length, MAX_FILES); i++) {
     const file = pending[i] ?? "";
@@ -37,27 +44,27 @@ export function configuredPrograms(files: readonly string[], scope: Configuratio
       if (isInclude(setting)) {
         const path = resolve(dirname(file), value);
         pending.push(path);
-        found.add(path);
+        found.set(path, "settings");
       } else if (isHooksPath(setting)) {
-        for (const path of hooksPaths(resolve(workingTree, value))) found.add(path);
+        for (const path of hooksPaths(resolve(workingTree, value))) found.set(path, "hooks");
       } else {
-        for (const path of scriptsOf(setting).map((word) => resolve(workingTree, word))) {
-          if (isScript(path, workspace)) found.add(path);
-        }
+        const scripts = scriptsOf(setting).map((word) => resolve(workingTree, word));
+        for (const path of scripts.filter((script) => isScript(script, root))) found.set(path, "script");
       }
     }
   }
-  return [...found].filter((path) => isWithin(path, workspace) && path !== workspace);
+  const inside = [...found].filter(([path]) => isWithin(path, root) && path !== root);
+  return inside.map(([path, kind]) => ({ path, kind }));
 }
 
 /** Husky generates hooks in `.husky/_` that run the scripts beside it. */
 function hooksPaths(path: string): string[] {
-  return path.endsWith("/_") ? [path, dirname(path)] : [path];
+  return path.endsWith("/_") ? [dirname(path), path] : [path];
 }
 
-function isScript(path: string, workspace: string): boolean {
+function isScript(path: string, root: string): boolean {
   try {
-    return isWithin(path, workspace) && lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
+    return isWithin(path, root) && lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
   } catch {
     return false;
   }

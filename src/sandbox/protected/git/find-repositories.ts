@@ -33,6 +33,11 @@ export class RepositoryScan {
     return this.#next >= Math.min(this.#pending.length, MAX_FOLDERS) || this.repositories.length >= MAX_FOUND;
   }
 
+  /** Whether the scan ended before it had read all folders. */
+  get isTruncated(): boolean {
+    return this.isDone && this.#next < this.#pending.length;
+  }
+
   /** Reads folders until the scan is done or the time is up. */
   advance(milliseconds: number): void {
     const end = performance.now() + milliseconds;

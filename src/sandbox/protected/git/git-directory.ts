@@ -1,5 +1,6 @@
 import { lstatSync, readdirSync, realpathSync, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
+import type { EmptyEntry } from "./git-entries.ts";
 import { gitFileTarget } from "./linked-worktree.ts";
 
 /**
@@ -75,9 +76,11 @@ export function protectedEntries({ path, isWorktree, isBare }: GitDirectory): st
 }
 
 /** Returns the protected entries that do not exist and can be created empty, so that they can be mounted over. */
-export function missingEntries({ path, isWorktree }: GitDirectory): string[] {
+export function missingEntries({ path, isWorktree }: GitDirectory): EmptyEntry[] {
   const names = isWorktree ? ["config.worktree"] : ["hooks", "config", "config.worktree"];
-  return names.map((name) => join(path, name)).filter((entry) => lstat(entry) === undefined);
+  return names
+    .map((name) => ({ path: join(path, name), isFolder: name === "hooks" }))
+    .filter((entry) => lstat(entry.path) === undefined);
 }
 
 /** Returns a path and, if it is a symbolic link, also its target. */

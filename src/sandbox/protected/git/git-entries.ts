@@ -15,12 +15,18 @@ import { basename, dirname, join } from "node:path";
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
-/** Creates empty entries of git directories, so that they can be mounted over. Best effort. */
-export function createEntries(paths: readonly string[]): void {
-  for (const path of paths) {
+/** A path that is harmless if it is empty. */
+export interface EmptyEntry {
+  path: string;
+  isFolder: boolean;
+}
+
+/** Creates empty entries, so that they can be mounted over. Best effort. */
+export function createEntries(entries: readonly EmptyEntry[]): void {
+  for (const { path, isFolder } of entries) {
     inFolderOf(path, (folder, entry) => {
       const { uid, gid } = lstatSync(`${folder}/.`);
-      if (basename(path) === "hooks") {
+      if (isFolder) {
         mkdirSync(entry, { mode: 0o755 });
         if (uid !== process.geteuid?.()) lchownSync(entry, uid, gid);
         return;

@@ -12,6 +12,8 @@ export interface RepositoryFinding {
   file: string;
   /** The setting, or what the file is, such as `hook`. */
   what: string;
+  /** Distinguishes a change of the same setting or file from an earlier finding. */
+  version?: string;
 }
 
 /**
@@ -77,14 +79,19 @@ function inspectConfig(file: string, workingTree: string): RepositoryFinding[] {
   return parseGitConfig(text).flatMap((setting) => {
     const isElsewhere =
       setting.key === "core.worktree" && !isWithin(resolve(dirname(file), setting.value ?? ""), workingTree);
-    return isElsewhere || runsProgram(setting) ? [{ file, what: setting.key }] : [];
+    return isElsewhere || runsProgram(setting) ? [{ file, what: setting.key, version: setting.value ?? "" }] : [];
   });
 }
+
+const MAX_HOOKS = 50;
 
 function inspectHooks(folder: string): RepositoryFinding[] {
   try {
     const names = readdirSync(folder).filter((name) => !/\.sample$|^README/.test(name));
-    return names.slice(0, 5).map((name) => ({ file: join(folder, name), what: "hook" }));
+    return names.slice(0, MAX_HOOKS).map((name) => {
+      const file = join(folder, name);
+      return { file, what: "hook", version: String(lstatSync(file).ctimeMs) };
+    });
   } catch {
     return [];
   }
@@ -93,7 +100,7 @@ function inspectHooks(folder: string): RepositoryFinding[] {
 /** Finds commands in the instructions of an unfinished rebase, which `git rebase --continue` runs. */
 function inspectTodo(file: string): RepositoryFinding[] {
   const text = readSmallFile(file)?.text ?? "";
-  return /^\s*(?:x|exec)\s/m.test(text) ? [{ file, what: "exec" }] : [];
+  return /^\s*(?:x|exec)\s/m.test(text) ? [{ file, what: "exec", version: text }] : [];
 }
 
 function inspectLink(path: string, directory: string): RepositoryFinding[] {

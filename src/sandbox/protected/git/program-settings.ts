@@ -36,7 +36,7 @@ export function runsProgram({ key, value }: GitSetting): boolean {
   if (key.startsWith("alias.") || /^submodule\..+\.update$/.test(key)) return value.startsWith("!");
   if (/^remote\..+\.(?:push)?url$/.test(key)) return COMMAND_URL.test(value);
   if (key.startsWith("url.")) return COMMAND_URL.test(key.slice("url.".length));
-  if (key.startsWith("filter.lfs."))
+  if (/^filter\.lfs\.(?:clean|smudge|process)$/.test(key))
     return !/^git-lfs (?:clean|smudge|filter-process)(?: --skip)?(?: -- %f)?$/.test(value);
   return PROGRAMS.test(key);
 }

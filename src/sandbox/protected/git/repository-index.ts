@@ -1,5 +1,5 @@
 import { existsSync, lstatSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { sha256 } from "../../../storage/sha256.ts";
 import { RepositoryScan } from "./find-repositories.ts";
 import { gitDirectoriesIn, gitDirectoryOf } from "./git-directory.ts";
@@ -31,6 +31,9 @@ export const MOVED_AWAY = "moved away";
 /** The finding for a file that has further names outside the workspace. */
 export const HARD_LINK = "hard link";
 
+/** The finding for a workspace with too many folders or repositories. */
+export const TRUNCATED = "not searched completely";
+
 /** The part of an index that is kept in the state folder, where commands cannot change it. */
 interface StoredIndex {
   workspace: string;
@@ -43,6 +46,8 @@ interface StoredIndex {
   reported: string[];
   /** A file in the workspace that is a hard link to a file outside it, or null. */
   linkedFile: string | null;
+  /** Whether the last scan did not search all folders. */
+  isTruncated: boolean;
 }
 
 /**
@@ -154,13 +159,14 @@ export class RepositoryIndex {
   #finish(scan: RepositoryScan): void {
     const { repositories, reported, scannedMs } = this.#stored;
     // What a person set up before the first command is not reported.
-    const known = scannedMs === 0 ? this.#inspectRootData().map(textOf) : [];
+    const known = scannedMs === 0 ? this.#inspectRootData().map(keyOf) : [];
     this.#stored = {
       ...this.#stored,
       repositories: repositories.filter((path) => existsSync(path)),
       reported: [...reported, ...known],
       scannedMs: Date.now(),
       linkedFile: scan.linkedFile,
+      isTruncated: scan.isTruncated,
     };
     this.#scan = null;
   }
@@ -168,7 +174,9 @@ export class RepositoryIndex {
   /** Inspects what commands can write in the workspace's own repository. */
   #inspectRootData(): RepositoryFinding[] {
     const directory = gitDirectoryOf(this.#root);
-    return directory === null ? [] : inspectData(directory);
+    if (directory === null) return [];
+    const common = basename(dirname(directory)) === "worktrees" ? [dirname(dirname(directory))] : [];
+    return [directory, ...common].flatMap(inspectData);
   }
 
   /** Returns the identity of a git directory that was created while a command ran. */
@@ -196,12 +204,13 @@ export class RepositoryIndex {
       }
       this.#fresh.clear();
     }
-    if (this.#stored.linkedFile !== null && !reported.some((text) => text.endsWith(` ${HARD_LINK}`))) {
+    if (this.#stored.isTruncated) all.push({ file: this.#workspace, what: TRUNCATED });
+    if (this.#stored.linkedFile !== null && !reported.some((key) => key.startsWith(HARD_LINK))) {
       all.push({ file: this.#stored.linkedFile, what: HARD_LINK });
     }
-    const found = all.filter((finding) => !reported.includes(textOf(finding)));
+    const found = all.filter((finding) => !reported.includes(keyOf(finding)));
     if (found.length === 0) return [];
-    const texts = [...new Set([...reported, ...found.map(textOf)])];
+    const texts = [...new Set([...reported, ...found.map(keyOf)])];
     this.#stored = { ...this.#stored, reported: texts.slice(-MAX_REMEMBERED) };
     this.#write();
     return found;
@@ -225,8 +234,9 @@ export class RepositoryIndex {
   }
 }
 
-function textOf({ file, what }: RepositoryFinding): string {
-  return `${file} ${what}`;
+/** Identifies a finding, so that it is reported once. */
+function keyOf({ file, what, version = "" }: RepositoryFinding): string {
+  return `${what} ${sha256(JSON.stringify([file, what, version])).slice(0, 16)}`;
 }
 
 function directoriesOf(git: string): string[] {
@@ -244,7 +254,15 @@ function identityOf(path: string): { id: string; birthMs: number } | null {
 }
 
 function readIndex(file: string, workspace: string): StoredIndex {
-  const empty = { workspace, scannedMs: 0, repositories: [], created: [], reported: [], linkedFile: null };
+  const empty = {
+    workspace,
+    scannedMs: 0,
+    repositories: [],
+    created: [],
+    reported: [],
+    linkedFile: null,
+    isTruncated: false,
+  };
   try {
     const stored = JSON.parse(readSmallFile(file, MAX_FILE_BYTES)?.text ?? "null") as StoredIndex | null;
     return stored?.workspace === workspace ? { ...empty, ...stored } : empty;
