@@ -7,7 +7,7 @@ import type { Verdict } from "../../../src/core/policy.ts";
 import type { RunResult } from "../../../src/core/result.ts";
 import type { SessionInfo } from "../../../src/core/session.ts";
 import { sandboxCapabilities } from "../../../src/executor/native/probe.ts";
-import { type Limits, limitedKeeper } from "../../fixtures/limited-keeper.ts";
+import { type Limits, limitedKeeper, setLimits } from "../../fixtures/limited-keeper.ts";
 import { stopZygotes } from "../../fixtures/processes.ts";
 import { Sandbox } from "../../fixtures/sallyport.ts";
 
@@ -119,7 +119,7 @@ test("the keeper refuses a command for which less is enforced than its verdict i
   assert.equal((await machine.run("true")).status, "completed");
   await stopZygotes(machine.box.state);
   // The machine loses its namespaces, and the gateway still has the result of its last probe.
-  writeFileSync(`${machine.keeper}.limits`, "99 0 1\n");
+  setLimits(machine.keeper, { namespaces: false });
   const { status, error } = await machine.run(`touch ran; ${UNKNOWN}`);
   assert.deepEqual([status, error?.type], ["failed", "SpawnFailed"]);
   assert.equal(existsSync(join(machine.workspace, "ran")), false);
@@ -132,7 +132,7 @@ test("a command uses features that the machine has gained, and running commands 
 }, async () => {
   const machine = new Machine({ namespaces: false });
   const { id } = await machine.start("sleep 300");
-  writeFileSync(`${machine.keeper}.limits`, "99 1 1\n");
+  setLimits(machine.keeper, {});
   assert.equal((await machine.run("true")).error?.type, "SpawnFailed");
   assert.equal((await machine.run("true")).sandbox, "workspace-write");
   assert.equal((await machine.sallyport<SessionInfo>(["inspect", "--json", id])).status, "running");
