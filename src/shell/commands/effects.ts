@@ -2,7 +2,7 @@
 import { type Field, literal, tail } from "../expand/field.ts";
 import { limits } from "../limits.ts";
 import { normalize } from "../path.ts";
-import { type Call, recordTarget } from "../walk/call.ts";
+import { type Call, markCommandUnknown, recordTarget } from "../walk/call.ts";
 import { hasOption, type Options, optionValue, optionValues } from "./options.ts";
 
 export type Effect = (call: Call, options: Options) => void;
@@ -158,6 +158,12 @@ export function downloads(call: Call, options: Options): void {
       : hasOption(options, "O", "remote-name", "remote-name-all")
   )
     for (const field of options.operands) downloadsTo(call, options, field);
+  for (const value of optionValues(options, "e", "execute")) {
+    const file = /^\s*(?:output_document|logfile|save_cookies)\s*=\s*/.exec(value.prefix);
+    if (file && call.name === "wget") recordTarget(call, "write", tail(value, file[0].length), false);
+  }
+  if (hasOption(options, "K", "config") && call.name === "curl")
+    markCommandUnknown(call, call.fact.span, "`curl` reads options from a file");
   for (const field of call.argv) {
     const host = /^(?:[a-z][a-z+.-]*:\/\/)(?:[^@/]*@)?([\w.-]+)/i.exec(field.value ?? "");
     if (host?.[1]) call.fact.network.push(host[1]);

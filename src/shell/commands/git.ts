@@ -179,6 +179,14 @@ const SUBCOMMANDS: Record<string, Sub> = {
   },
   difftool: runsOption({ short: "x:t:", long: "extcmd= tool=" }, "x", "extcmd"),
   grep: runsOption({ short: "O::e:f:A:B:C:m:", long: "open-files-in-pager" }, "O", "open-files-in-pager"),
+  "send-email": runsOption(
+    { long: "smtp-server= sendmail-cmd= to-cmd= cc-cmd= header-cmd=" },
+    "smtp-server",
+    "sendmail-cmd",
+    "to-cmd",
+    "cc-cmd",
+    "header-cmd",
+  ),
   worktree: (call, _run, from) => {
     if (call.argv[from]?.value !== "add") return;
     const [folder] = readOptions(

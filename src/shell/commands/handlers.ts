@@ -6,7 +6,7 @@ import { echoOutput, printfOutput } from "./builtin-output.ts";
 import { FILE_COMMANDS, files } from "./files.ts";
 import { git } from "./git.ts";
 import { awk, editor, INTERPRETERS, interpreter, make, sed, sqlite } from "./interpreters.ts";
-import { apt, cargo, cmake, cmd, dpkg, go, multicall, npm, rpm, runInEnvironment } from "./packages.ts";
+import { apt, cargo, cmake, cmd, dpkg, go, maven, multicall, npm, rpm, runInEnvironment } from "./packages.ts";
 import { base64, cat, tee } from "./pass-through.ts";
 import { bwrap, env, prefix } from "./prefix.ts";
 import { PREFIXES } from "./prefixes.ts";
@@ -27,7 +27,7 @@ import {
   textOption,
   watch,
 } from "./texts.ts";
-import { fd, find, parallel, xargs } from "./xargs-find.ts";
+import { fd, find, list, parallel, xargs } from "./xargs-find.ts";
 
 type Handler = (call: Call, run: Runner) => void;
 
@@ -64,6 +64,7 @@ function build(): void {
   add(["parallel"], parallel);
   add(["find", "gfind"], find);
   add(["fd", "fdfind"], fd);
+  add(["ls", "dir"], list);
   add(["tar", "gtar"], tar);
   add(["rsync"], rsync);
   add(["zip"], zip);
@@ -81,6 +82,7 @@ function build(): void {
   add(["apt", "apt-get", "aptitude", "apt-cache"], apt);
   add(["dpkg", "dpkg-deb"], dpkg);
   add(["rpm", "rpmbuild"], rpm);
+  add(["mvn", "mvnw"], maven);
   add(["ansible"], ansible);
   add(["socat"], socat);
   add(["sops"], sops);

@@ -2,10 +2,11 @@
  * Models interpreters of other languages. Code in an argument or on standard input is not analyzed. Programs for awk,
  * sed, sqlite and make count as harmless unless they can run commands or write files.
  */
-import type { Field, StreamContent } from "../expand/field.ts";
+import { type Field, type StreamContent, tail } from "../expand/field.ts";
 import { normalize, versionless } from "../path.ts";
 import type { Call, Runner } from "../walk/call.ts";
 import { markCommandUnknown, recordTarget } from "../walk/call.ts";
+import { recipes } from "../walk/project-files.ts";
 import { NO_CONTENT } from "../walk/state.ts";
 import { contentOf, isRemote, readContent } from "../walk/streams.ts";
 import { hasOption, type OptionSpec, optionValues, readOptions } from "./options.ts";
@@ -164,7 +165,7 @@ function inlineCode(field: Field | undefined): StreamContent {
   return field.content ?? { kind: "unknown", why: field.uncertain.why, remote: field.uncertain.remote === true };
 }
 
-export function awk(call: Call): void {
+export function awk(call: Call, run: Runner): void {
   const options = readOptions(call.argv, {
     short: "F:v:f:i:l:e:E:W:",
     long: "file= field-separator= assign= include= load= source= exec= csv posix sandbox",
@@ -185,9 +186,28 @@ export function awk(call: Call): void {
       /system|\||getline|>|close|@(?:load|include)|SYMTAB|ENVIRON.*\|/.test(comparisonsRemoved(program.value))
     ) {
       opaque(call, program, "the awk program may run commands or write files");
+      awkEffects(call, run, program);
     }
   }
   if (loads) opaque(call, call.argv[0], "`awk` loads extensions");
+}
+
+/** Analyzes the literal commands and files in an awk program: `system("x")`, `"x" | getline`, `print | "x"`, `> "x"`. */
+function awkEffects(call: Call, run: Runner, program: Field): void {
+  const text = program.value ?? "";
+  escapedCommands(call, run, literalContent(text));
+  for (const [, before, after] of text.matchAll(/"((?:[^"\\]|\\.)*)"\s*\|&?\s*getline|\|&?\s*"((?:[^"\\]|\\.)*)"/g))
+    run.text(call, { ...program, value: before ?? after ?? "" });
+  for (const [, file] of text.matchAll(/>>?\s*"([^"]+)"/g)) recordFile(call, program, file ?? "");
+}
+
+function literalContent(text: string): StreamContent {
+  return { kind: "text", text, field: null, uncertain: null };
+}
+
+/** Records that code in another language writes a file. */
+function recordFile(call: Call, code: Field, path: string): void {
+  recordTarget(call, "write", { ...code, value: path, shape: path, prefix: path }, false);
 }
 
 /** Removes comparisons (`$3 > 5`, `a || b`), so that only redirections (`print > "f"`) and pipes remain. */
@@ -198,7 +218,7 @@ function comparisonsRemoved(program: string): string {
 
 const SED_RUNS = /(?:^|[;{}\n]|[0-9$!,/~ ])\s*e(?:\s|$)|(?:^|[;{}\n])\s*(?:[\d$,!~/\w\\^.*-]*)\s*[wWr]\s+\S/;
 
-export function sed(call: Call): void {
+export function sed(call: Call, run: Runner): void {
   const options = readOptions(call.argv, {
     short: "e:f:i::E::l:nrsuz",
     long: "expression= file= in-place line-length= quiet silent regexp-extended separate null-data sandbox posix debug",
@@ -211,6 +231,11 @@ export function sed(call: Call): void {
   for (const program of programs) {
     if (program.value === null || sedRuns(program.value))
       opaque(call, program, "the sed program may run commands or write files");
+    const text = program.value ?? "";
+    const command = /(?:^|[;{}\n\d$!])\s*e\s+([^\n]+)/.exec(text)?.[1];
+    const replaced = /s([^\w\s\\])(?:(?!\1)[^\\\n]|\\.)*\1((?:(?!\1)[^\\\n]|\\.)*)\1[a-zA-Z0-9]*e/.exec(text)?.[2];
+    for (const code of [command, replaced?.replace(/\\(.)/g, "$1")])
+      if (code) run.text(call, { ...program, value: code });
     const written = /(?:^|[;{}\n/\s])w\s+(\/\S+)/.exec(program.value ?? "");
     if (written?.[1])
       recordTarget(call, "write", { ...program, value: written[1], shape: written[1], prefix: written[1] }, false);
@@ -237,7 +262,10 @@ export function editor(call: Call, run: Runner): void {
     const text = field.value ?? field.prefix;
     const command = /^-[a-zA-Z]*[csSu]$|^-[eE]s$|^--cmd$/.test(text);
     if (command || /^\+./.test(text) || /^--(?:cmd|startuptime|remote-send|remote-expr)/.test(text)) {
-      if (!/^\+\d+$/.test(text)) opaque(call, field, `commands for \`${call.name}\` are not analyzed`);
+      if (/^\+\d+$/.test(text)) continue;
+      opaque(call, field, `commands for \`${call.name}\` are not analyzed`);
+      const given = text.startsWith("+") ? text.slice(1) : (call.argv[index + 1]?.value ?? "");
+      escapedCommands(call, run, literalContent(/^n?vim?|^view/.test(call.name) ? given.replace(/^:?/, ":") : given));
     }
   }
   noteInputReader(call, "other", true);
@@ -250,6 +278,10 @@ export function editor(call: Call, run: Runner): void {
 /** Commands of sqlite3 that run a program, or read more commands. */
 const SQLITE_RUNS = /^\s*\.(?:sh|sy|load|on|ou|ex|rea|im)|load_extension|edit\s*\(/im;
 
+/** Commands and statements of sqlite3 that write a file with an absolute path. */
+const SQLITE_WRITES =
+  /(?:^\s*\.(?:output|once|log|trace|backup|save|clone)\s+(?:\w+\s+)?|\binto\s+'|\battach(?:\s+database)?\s+'|\bwritefile\s*\(\s*')(\/[^'\s]+)/gim;
+
 export function sqlite(call: Call, run: Runner): void {
   const options = readOptions(call.argv, {
     wordy: true,
@@ -259,6 +291,10 @@ export function sqlite(call: Call, run: Runner): void {
   for (const field of code) {
     if (field.value === null || /^\s*\.|(?:^|\n)\s*\.|load_extension|edit\s*\(|writefile\s*\(/i.test(field.value))
       opaque(call, field, "the commands for `sqlite3` may run programs");
+  }
+  for (const field of code) {
+    escapedCommands(call, run, literalContent(field.value ?? ""));
+    for (const [, file] of (field.value ?? "").matchAll(SQLITE_WRITES)) recordFile(call, field, file ?? "");
   }
   if (hasOption(options, "init")) opaque(call, call.argv[0], "`sqlite3` reads commands from a file");
   if (code.length > 0) return;
@@ -277,16 +313,25 @@ export function make(call: Call, run: Runner): void {
     short: "C:f:I:j::l::o:W:E:O::bBdehiknpqrsStvw",
     long: "directory= file= makefile= eval= include-dir= jobs old-file= what-if=",
   });
-  for (const value of optionValues(options, "eval", "E"))
+  for (const value of optionValues(options, "eval", "E")) {
     opaque(call, value, "rules for `make` on the command line are not analyzed");
+    const text = recipes(value.value?.replaceAll(";", "\n\t") ?? "");
+    if (text) run.text(call, { ...value, value: text });
+  }
   for (const value of optionValues(options, "f", "file", "makefile")) {
-    if (value.value === "-" || value.shape === null || value.shape.startsWith("/dev/"))
+    if (value.value === "-" || value.shape === null || value.shape.startsWith("/dev/")) {
       opaque(call, value, "the makefile is known only at run time");
+      const feed = readContent(call.walk, call.stdin);
+      const text = feed.kind === "text" ? recipes(feed.text) : "";
+      if (text) run.text(call, { ...value, value: text });
+    }
   }
   for (const field of options.operands) {
     const shell = /^(?:SHELL|\.SHELLFLAGS|MAKEFLAGS)[:?+]?=/.exec(field.prefix);
-    if (shell) markCommandUnknown(call, field.span, "this command sets the shell that `make` uses");
-    else if (/^[A-Z_]+=.*(?:\$\(shell|`)/.test(field.value ?? ""))
+    if (shell) {
+      markCommandUnknown(call, field.span, "this command sets the shell that `make` uses");
+      run.text(call, tail(field, shell[0].length));
+    } else if (/^[A-Z_]+=.*(?:\$\(shell|`)/.test(field.value ?? ""))
       run.text(call, { ...field, value: (field.value ?? "").replace(/^[A-Z_]+=.*?\$\(shell\s+([^)]*)\).*$/s, "$1") });
   }
 }

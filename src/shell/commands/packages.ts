@@ -15,6 +15,14 @@ export function npm(call: Call, run: Runner): void {
   const direct = call.name === "npx" || call.name === "pnpx" || call.name === "bunx";
   const at = direct ? 0 : call.argv.findIndex((field, index) => index > 0 && !field.value?.startsWith("-"));
   const sub = direct ? "exec" : (call.argv[at]?.value ?? "");
+  scriptShell(call, run);
+  const dashes = call.argv.findIndex((field) => field.value === "--");
+  if (sub === "explore" && dashes > 0) run.argv(call, call.argv.slice(dashes + 1), { label: "npm explore" });
+  if (call.name === "yarn" && sub === "node") run.argv(call, call.argv.slice(at), { label: "yarn" });
+  if (call.name === "yarn" && sub === "workspaces") {
+    const inner = call.argv.findIndex((field, index) => index > at && /^(?:run|exec)$/.test(field.value ?? ""));
+    if (inner > 0) run.argv(call, call.argv.slice(inner + 1), { label: "yarn workspaces" });
+  }
   if (!/^(?:exec|x|dlx|run|run-script)$/.test(sub)) return;
   const options = readOptions(call.argv, NPX, at + 1);
   const text = optionValue(options, "c", "call");
@@ -22,6 +30,28 @@ export function npm(call: Call, run: Runner): void {
   if (sub === "run" || sub === "run-script") return;
   if (options.operands.length > 0)
     run.argv(call, options.operands, { label: direct ? call.name : `${call.name} ${sub}` });
+}
+
+/** Models `--script-shell=x` and `npm config set script-shell x`: npm runs all scripts with this program. */
+function scriptShell(call: Call, run: Runner): void {
+  for (const [index, field] of call.argv.entries()) {
+    const found = /^(?:--)?script-shell(=|$)/.exec(field.prefix);
+    const value = found?.[1] === "=" ? tail(field, found[0].length) : call.argv[index + 1];
+    if (!found || !value) continue;
+    run.text(call, value);
+    markCommandUnknown(call, field.span, "this command sets the shell that runs the scripts of packages");
+  }
+}
+
+/** Models `mvn exec:exec -Dexec.executable=x -Dexec.args=y`. */
+export function maven(call: Call, run: Runner): void {
+  const property = (name: string) => {
+    const field = call.argv.find((one) => one.prefix.startsWith(`-D${name}=`));
+    return field ? tail(field, name.length + 3) : null;
+  };
+  const program = property("exec.executable");
+  const args = property("exec.args");
+  if (program) run.text(call, args ? joinFields([program, args]) : program);
 }
 
 /** Models `uv run`, `conda run -n x`, `mise exec --` and `nix develop -c`. */
@@ -60,8 +90,11 @@ export function cargo(call: Call, run: Runner): void {
     long: "config= features= package= target= manifest-path= bin= example= profile= shell=",
   });
   for (const value of optionValues(options, "config"))
-    if (/runner|linker|rustc|wrapper|credential/.test(value.value ?? "?"))
+    if (/runner|linker|rustc|wrapper|credential/.test(value.value ?? "?")) {
       markCommandUnknown(call, value.span, "a configuration option makes `cargo` run other programs");
+      const command = /=\s*[["']*([^"'\]]+)/.exec(value.value ?? "")?.[1];
+      if (command) run.text(call, { ...value, value: command });
+    }
   if (call.argv[1]?.value === "watch") for (const value of optionValues(options, "s", "shell")) run.text(call, value);
 }
 

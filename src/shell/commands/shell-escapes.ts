@@ -1,5 +1,7 @@
 /** Finds the commands that programs other than shells pass to a shell, in the text that these programs read. */
 
+import { quoteWord } from "../quote.ts";
+
 /** Shell escapes of programs. The first group is the command that the shell runs. */
 const ESCAPES: readonly { programs: readonly string[]; line: RegExp }[] = [
   // `:!cmd`, `:%!cmd`, `:r !cmd`, `:w !cmd`, also after leaving insert mode.
@@ -81,7 +83,10 @@ function matches(text: string, pattern: RegExp): string[] {
 
 /** Matches calls that start a program, in Python, Ruby, Perl, PHP, Lua, JavaScript and R, with a literal command. */
 const CALLS =
-  /(?:system2?|popen\d?|exec\w*|spawn\w*|Popen|call|check_call|check_output|getoutput|shell_exec|passthru|run|sh|IO\.popen)\s*\(?\s*(?:\[\s*)?(["'])((?:(?!\1)[^\\\n]|\\.)+)\1((?:\s*,\s*(?:\[\s*)?(["'])(?:(?!\4)[^\\\n]|\\.)*\4)*)/g;
+  /(?:system2?|popen\d?|exec\w*|spawn\w*|Popen|call|check_call|check_output|getoutput|shell_exec|passthru|run|sh|IO\.popen|shell-command(?:-to-string)?|do shell script|spawn)\s*\(?\s*(?:\[\s*)?(["'])((?:(?!\1)[^\\\n]|\\.)+)\1((?:\s*,\s*(?:\[\s*)?(["'])(?:(?!\4)[^\\\n]|\\.)*\4)*)/g;
+/** Matches calls that delete or write a literal path. */
+const FILE_CALLS =
+  /(?:(rmtree|remove_tree|rm_rf?|rmSync|rmdirSync|rimraf|removeSync|delete-directory|rmdir_r)|writeFileSync|writeFile|file_put_contents|appendFileSync|write-region)\s*\(?\s*(["'])([^"'\n]+)\2|\bopen\s*\(\s*(["'])([^"'\n]+)\4\s*,\s*["'][wax>]/g;
 const BACKTICKS = /(?:^|[\s=(;])(?:`([^`\n]+)`|%x[({[]([^)}\]\n]+)[)}\]])/g;
 const LONGEST_CODE = 64 * 1024;
 const MOST_CALLS = 32;
@@ -101,6 +106,10 @@ export function codeCommands(text: string): string[] {
   for (const match of code.matchAll(BACKTICKS)) {
     if (found.length >= MOST_CALLS) break;
     found.push(match[1] ?? match[2] ?? "");
+  }
+  for (const [, deletes, , path, , opened] of code.matchAll(FILE_CALLS)) {
+    if (found.length >= MOST_CALLS) break;
+    found.push(`${deletes ? "rm -rf" : "tee"} ${quoteWord(path ?? opened ?? "")}`);
   }
   return found;
 }

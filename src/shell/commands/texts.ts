@@ -59,7 +59,7 @@ export const TEXT_OPTIONS: Record<string, TextRunner> = {
   nodemon: { short: "x:e:w:i:", long: "exec= ext= watch= ignore=", text: ["x", "exec"] },
   "cargo-watch": { short: "x:s:w:", long: "exec= shell=", text: ["s", "shell"] },
   vagrant: { short: "c:", long: "command=", text: ["c", "command"] },
-  zip: { short: "T:b:n:t:x:i:", long: "unzip-command=", text: ["TT", "unzip-command"] },
+  zip: { short: "b:n:t:x:i:", long: "unzip-command=", text: ["TT", "unzip-command"] },
   wget: { long: "use-askpass=", text: ["use-askpass"] },
   hyperfine: {
     short: "p:c:S:w:r:s:",

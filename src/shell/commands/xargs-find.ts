@@ -179,6 +179,16 @@ export function find(call: Call, run: Runner): void {
   call.output = { kind: "text", text: `${below.join("\n")}\n`, field: null, uncertain, pattern: true };
 }
 
+/** Models the output of `ls`: the names in a folder, or the operands themselves with `-d` or a glob. */
+export function list(call: Call): void {
+  const { list: flags, operands } = readOptions(call.argv, { short: "I:T:w:", long: "ignore= hide= width= directory" });
+  const whole = flags.some(({ name }) => name === "d" || name === "directory");
+  const names = operands.map((field) => (whole || field.glob ? field.shape : "*"));
+  if (names.some((name) => name === null)) return;
+  const uncertain = { span: call.fact.span, why: "the files that `ls` prints are known only at run time" };
+  call.output = { kind: "text", text: `${names.join("\n") || "*"}\n`, field: null, uncertain, pattern: true };
+}
+
 /** Models `fd PATTERN FOLDER… -x cmd`, which runs a command for the files it finds. */
 export function fd(call: Call, run: Runner): void {
   const at = call.argv.findIndex((field) => /^(?:-[xX]|--exec|--exec-batch)$/.test(field.value ?? ""));

@@ -77,7 +77,7 @@ function shellText(call: Call, run: Runner, content: StreamContent, shell: NonNu
 }
 
 /** Returns the indented lines of a makefile, and the commands in `$(shell …)`. Other variables of make are unknown. */
-function recipes(text: string): string {
+export function recipes(text: string): string {
   const lines = [...text.matchAll(/^[\t ]+[@+-]*(.*)$|^[^#\n]*?:[^=\n]*;(.*)$/gm)].map(
     ([, line, after]) => line ?? after,
   );
