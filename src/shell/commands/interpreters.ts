@@ -21,6 +21,8 @@ interface Interpreter extends OptionSpec {
    * standard input is redirected.
    */
   stdin?: boolean | "fed";
+  /** The operands are programs, hosts or databases and not scripts, so that code comes from standard input. */
+  client?: boolean;
 }
 
 const NODE: Interpreter = {
@@ -88,28 +90,38 @@ export const INTERPRETERS: Record<string, Interpreter> = {
     long: "ex= eval-command= iex= x= command= batch args p= pid=",
     code: ["ex", "eval-command", "iex", "x", "command", "args", "p", "pid"],
     stdin: true,
+    client: true,
   },
   lldb: {
     short: "o:O:s:b",
     long: "one-line= source= batch",
     code: ["o", "O", "s", "one-line", "source"],
     stdin: true,
+    client: true,
   },
-  psql: { short: "c:f:d:h:U:p:", long: "command= file=", code: ["c", "command", "f", "file"], stdin: "fed" },
+  psql: {
+    short: "c:f:d:h:U:p:",
+    long: "command= file=",
+    code: ["c", "command", "f", "file"],
+    stdin: "fed",
+    client: true,
+  },
   mysql: {
     short: "e:u:p::h:D:P:",
     long: "execute= init-command= pager=",
     code: ["e", "execute", "pager", "init-command"],
     stdin: "fed",
+    client: true,
   },
   mariadb: {
     short: "e:u:p::h:D:P:",
     long: "execute= init-command= pager=",
     code: ["e", "execute", "pager", "init-command"],
     stdin: "fed",
+    client: true,
   },
-  mongosh: { long: "eval=", code: ["eval"], stdin: "fed" },
-  mongo: { long: "eval=", code: ["eval"], stdin: "fed" },
+  mongosh: { long: "eval=", code: ["eval"], stdin: "fed", client: true },
+  mongo: { long: "eval=", code: ["eval"], stdin: "fed", client: true },
   "redis-cli": { long: "eval=", code: ["eval"] },
   m4: { code: [], stdin: true },
   dc: { short: "e:f:", code: ["e"], stdin: true },
@@ -135,8 +147,9 @@ export function interpreter(call: Call, run: Runner): void {
   if (/^(?:perl|ruby)$/.test(versionless(call.name)) && list.some((option) => option.name === "i")) {
     for (const field of operands) recordTarget(call, "write", field, false);
   }
-  const [file] = operands;
-  const asks = list.some((option) => /^(?:v|V|h|version|help|check|m)$/.test(option.name));
+  const [file] = spec.client && call.stdin.kind !== "none" ? [] : operands;
+  const asking = spec.client ? /^(?:version|help)$/ : /^(?:v|V|h|version|help|check|m)$/;
+  const asks = list.some((option) => asking.test(option.name));
   const fed = spec.stdin === true || (spec.stdin === "fed" && call.stdin.kind !== "none");
   if (inline || asks) return;
   const path = file?.shape ? normalize(file.shape, call.cwd) : null;

@@ -270,6 +270,7 @@ function runText(call: Call, code: Field, options: TextOptions = {}): void {
     ...(uncertain?.over ? { over: true as const } : {}),
     ...(uncertain?.input || options.input ? { input: true as const } : {}),
   };
+  if (flags.input) call.walk.input.reader = "shell";
   if (code.value === null) {
     const file = code.content ? readContent(call.walk, code.content) : null;
     if (file?.kind === "text") {
