@@ -12,6 +12,8 @@ export interface SandboxSnapshot extends SandboxEnforcement {
   workspace: string | null;
   denied: readonly string[];
   temporary: string | null;
+  /** The shared folders, such as /tmp, that a private directory hides. */
+  hidden: readonly string[];
   /** The uid that the command runs as. Null for the gateway's own uid. */
   user: number | null;
 }
@@ -23,6 +25,7 @@ const OFF: SandboxSnapshot = {
   workspace: null,
   denied: [],
   temporary: null,
+  hidden: [],
   user: null,
   level: "none",
   notEnforced: [],
@@ -43,6 +46,7 @@ export function encodeSnapshot(sandboxed: SandboxPlan | null): string | null {
       workspace: spec?.temporary ? (spec.writable[0] ?? null) : null,
       denied,
       temporary: spec?.temporary ?? null,
+      hidden: spec?.binds.map(({ at }) => at) ?? [],
       user: spec?.user?.uid ?? null,
       level,
       notEnforced,

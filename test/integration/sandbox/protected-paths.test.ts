@@ -302,6 +302,7 @@ test("a hint names the protected path that a command could not write", () => {
     workspace: "/w",
     denied: [],
     temporary: null,
+    hidden: [],
     user: null,
     level: "full" as const,
     notEnforced: [],

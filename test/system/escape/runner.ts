@@ -55,6 +55,7 @@ const env = {
   GATEWAY: String(process.pid),
   PORT: String(around.port),
   SOCKETS: arena.sockets,
+  SHARED: arena.shared,
   ABSTRACT: around.abstract,
 };
 
@@ -65,6 +66,7 @@ for (const attempt of ATTEMPTS) {
 await neighbor.kill({ signal: "SIGKILL" });
 for (const gateway of [free, confined, neighbors]) await gateway.close();
 around.close();
+arena.remove();
 
 async function outcomeOf({ name, script, under = {}, meanwhile }: Attempt): Promise<Outcome> {
   arena.restore();
