@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { atLeast, atMost } from "../measure.ts";
 import type { BenchResult } from "../result.ts";
+import { connects } from "./connects.ts";
 import { peers } from "./peers.ts";
 import type { Costs } from "./profiles.ts";
 
@@ -38,7 +39,7 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]>
     const inside = { peer: "bwrap --unshare-all started by a keeper", peerValue: 1000 / all.bwrap };
     results.push({ ...atLeast(3, { ...speed, ...inside }), target: "", pass: null });
   }
-  return [...results, ...(await peers(quick))];
+  return [...results, ...(await connects(quick)), ...(await peers(quick))];
 }
 
 function withoutNamespaces(rounds: string): Costs | null {

@@ -97,7 +97,9 @@ static int serve_kill(pid_t caller, pid_t pid, int signal)
 		return pid == INT32_MIN ? ESRCH : EINVAL;
 	struct group_signal wanted = {.group = pid == -1 ? 0 : -pid, .except = caller, .signal = signal};
 	process_tree_walk(signal_if_in_group, &wanted);
-	return wanted.found ? 0 : ESRCH;
+	if (wanted.found)
+		return 0;
+	return wanted.group && kill(pid, 0) == 0 ? EPERM : ESRCH; /* another group, or none */
 }
 
 /* Handles tgkill and tkill. A signal to a thread of another process is sent to that process, because older kernels have

@@ -14,6 +14,8 @@
 #include "fd.h"
 #include "io/open_beneath.h"
 
+/* Folders of the command's mount namespace that may be mounts of its temporary directory. */
+static const char *const temporary[] = {"/tmp", "/var/tmp", "/dev/shm"};
 
 /* Raw system calls, because those of the C library change all threads. */
 int command_user_assume(const struct sandbox_spec *spec)
@@ -76,33 +78,38 @@ static bool is_socket(int fd)
 	return fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode);
 }
 
-/* Reports whether FD, whose path is REAL in the command's view, is in the temporary directory of the command, or in a
- * private directory such as its /tmp. This is the case if the same file is there in the view of the keeper. */
+/* Reports whether FD, whose path is REAL in the command's view, is in the temporary directory of the command. This is
+ * the case if the same file is there in the view of the keeper. */
 static bool is_temporary(const struct sandbox_spec *spec, int fd, const char *real)
 {
 	char path[PATH_MAX];
 	struct stat status, other;
-	if (spec->tmp_dir && path_within(real, spec->tmp_dir))
+	if (!spec->tmp_dir)
+		return false;
+	if (path_within(real, spec->tmp_dir))
 		return true;
-	for_each_bind (at, source, &spec->binds) {
-		if (!path_within(real, at))
+	for (unsigned i = 0; i < sizeof temporary / sizeof *temporary; i++) {
+		if (!path_within(real, temporary[i]))
 			continue;
-		int length = snprintf(path, sizeof path, "%s%s", source, real + strlen(at));
+		int length = snprintf(path, sizeof path, "%s%s", spec->tmp_dir, real + strlen(temporary[i]));
 		return length < PATH_MAX && fstat(fd, &status) == 0 && lstat(path, &other) == 0 &&
 		       status.st_dev == other.st_dev && status.st_ino == other.st_ino;
 	}
 	return false;
 }
 
+static bool is_hidden(const struct sandbox_spec *spec, const char *real)
+{
+	return path_within_any(real, &spec->denied) || path_within_any(real, &spec->masked);
+}
+
 static bool is_allowed(const struct sandbox_spec *spec, int fd, const char *real)
 {
-	/* A masked path of the host may have the name of a path in a private directory. */
-	if (is_temporary(spec, fd, real))
-		return true;
-	if (path_within_any(real, &spec->denied) || path_within_any(real, &spec->masked))
+	if (is_hidden(spec, real))
 		return false;
 	/* Connecting is a way to write. */
-	return path_within_any(real, &spec->writable) && !path_within_any(real, &spec->read_only);
+	bool writable = path_within_any(real, &spec->writable) && !path_within_any(real, &spec->read_only);
+	return writable || is_temporary(spec, fd, real);
 }
 
 /* Reports whether the operator allows connections to REAL: a path at or above it is listed, and no denied path is in
@@ -130,7 +137,7 @@ static int open_allowed(const struct sandbox_spec *spec, int root, const char *p
 	if (fd < 0)
 		error = errno;
 	else if (!is_socket(fd))
-		error = ECONNREFUSED;
+		error = is_hidden(spec, real) ? EACCES : ECONNREFUSED; /* a mask replaces the socket */
 	else if (is_allowed(spec, fd, real))
 		return fd;
 	if (fd >= 0)

@@ -21,7 +21,7 @@ export function sandboxLabel({ profile, network, level, notEnforced }: Labeled):
 }
 
 /** Describes a sandbox to the approver. The approval is bound to this text (invariant 2). */
-export function confinementText({ access, spec, confines, level, notEnforced }: SandboxPlan): string {
+export function confinementText({ access, spec, sockets, confines, level, notEnforced }: SandboxPlan): string {
   const { profile, network } = access;
   const user = spec?.user ? `as user ${spec.user.uid}` : "with your privileges";
   if (confines && level === "none") return `none, because this machine cannot confine commands: runs ${user}`;
@@ -29,13 +29,12 @@ export function confinementText({ access, spec, confines, level, notEnforced }: 
     const net = network === "on" ? "" : `; ${networkText(network)}`;
     return `none: runs ${user}${net}`;
   }
-  const own = spec?.binds.length ? "its private /tmp" : "its temporary directory";
-  const paths = [...access.writable, ...(spec?.temporary ? [own] : [])];
+  const paths = [...access.writable, ...(spec?.temporary ? ["its temporary directory"] : [])];
   const writes = paths.length === 0 ? "cannot write files" : `can write only to ${paths.join(", ")}`;
   const missing = notEnforced.length === 0 ? [] : [`not enforced on this machine: ${notEnforcedText(notEnforced)}`];
-  return [`${profile}: ${writes}`, networkText(network), ...(spec?.user ? [`runs ${user}`] : []), ...missing].join(
-    "; ",
-  );
+  const reaches = sockets.length === 0 || network !== "on" ? [] : [`can connect to ${sockets.join(", ")}`];
+  const runs = spec?.user ? [`runs ${user}`] : [];
+  return [`${profile}: ${writes}`, networkText(network), ...reaches, ...runs, ...missing].join("; ");
 }
 
 /** Returns the warning about a sandbox of which only a part is enforced, or nothing. */

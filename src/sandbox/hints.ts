@@ -2,7 +2,7 @@
  * Hints for commands that the sandbox probably stopped, derived from the end of their stderr. They are not certain,
  * because a file's own permissions cause the same errors. Each hint names the access to request.
  */
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { shownLine } from "../text/visible.ts";
 import { credentialPaths } from "./denied-paths.ts";
@@ -53,7 +53,6 @@ const MAX_LINE = 2000;
 /** The wording of the C library, Node, Python, Go and Rust. */
 const REFUSED =
   /permission denied|operation not permitted|read-only file system|resource busy|\bE(?:ACCES|PERM|ROFS|BUSY)\b/i;
-const MISSING = /no such file or directory|\bENOENT\b|cannot find|not found/i;
 const NO_NETWORK =
   /could not resolve|name resolution|name or service not known|network is unreachable|EAI_AGAIN|ENETUNREACH|address family not supported|getaddrinfo|no address associated|(?:failed|couldn't|unable) to connect|couldn't connect|connect(?:ion)?\b.*(?:refused|permission denied|not permitted)/i;
 
@@ -77,6 +76,30 @@ export function sandboxHints(stderr: string, context: HintContext): string[] {
   return [...found];
 }
 
+/** The wording of programs that could not connect to a Unix socket. */
+const CONNECTING = /connect|socket|\bdial\b|\bdaemon\b|\bagent\b/i;
+
+/** Explains why a socket cannot be reached. Returns null when the line does not name one outside the sandbox. */
+function socketHint(line: string, { sandbox, cwd }: HintContext): string | null {
+  if (sandbox.network !== "on" || !CONNECTING.test(line)) return null;
+  const reachable = [
+    ...sandbox.writable,
+    ...sandbox.sockets,
+    ...(sandbox.temporary === null ? [] : [sandbox.temporary]),
+  ];
+  const path = pathsIn(line, cwd).find((each) => isSocket(each));
+  if (path === undefined || reachable.some((one) => isWithin(path, one))) return null;
+  return `${shownLine(path)} is a Unix socket outside the workspace; the operator can allow connections with \`sockets\` in the configuration`;
+}
+
+function isSocket(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isSocket() ?? false;
+  } catch {
+    return false;
+  }
+}
+
 function hintForLine(line: string, context: HintContext): string | null {
   const { network, profile } = context.sandbox;
   if (network !== "on" && NO_NETWORK.test(line)) {
@@ -84,27 +107,15 @@ function hintForLine(line: string, context: HintContext): string | null {
     return `${reach}; request \`network: "on"\``;
   }
   if (profile === "off") return null;
-  const call = blockedCall(line);
-  if (call !== null) return call;
-  const explain = REFUSED.test(line) ? pathHint : MISSING.test(line) ? hiddenHint : () => null;
-  for (const path of pathsIn(line, context.cwd)) {
-    const hint = explain(path, context);
-    if (hint !== null) return hint;
+  const explained = socketHint(line, context) ?? blockedCall(line);
+  if (explained !== null) return explained;
+  if (REFUSED.test(line)) {
+    for (const path of pathsIn(line, context.cwd)) {
+      const hint = pathHint(path, context);
+      if (hint !== null) return hint;
+    }
   }
   return null;
-}
-
-/**
- * Explains a missing file in a folder that is private to the command. The hint does not depend on whether the file
- * exists on this machine, which the command must not learn.
- */
-function hiddenHint(path: string, { sandbox }: HintContext): string | null {
-  const visible = [...sandbox.writable, ...(sandbox.temporary === null ? [] : [sandbox.temporary])];
-  if (visible.some((folder) => isWithin(path, folder))) return null;
-  const at = sandbox.hidden.find((folder) => isWithin(path, folder) && path !== folder);
-  return at === undefined
-    ? null
-    : `${shownLine(at)} is private to sandboxed commands, and files that other programs put there are not visible; use the workspace`;
 }
 
 /** Returns the possible paths in a line: quoted texts, and words that look like a path. Relative ones are resolved. */
@@ -123,7 +134,7 @@ function pathsIn(line: string, cwd: string): string[] {
 
 function pathHint(path: string, { sandbox, home }: HintContext): string | null {
   const shown = shownLine(path);
-  const roots = [...sandbox.writable, ...(sandbox.temporary === null ? [] : [sandbox.temporary]), ...sandbox.hidden];
+  const roots = [...sandbox.writable, ...(sandbox.temporary === null ? [] : [sandbox.temporary])];
   const denied = [
     ...sandbox.denied,
     ...maskedPaths(process.env, [process.getuid?.() ?? 0]),

@@ -56,14 +56,20 @@ const NAME_SERVICES = [
   "/var/lib/sss/pipes/nss",
 ];
 
-/**
- * Returns the sockets that sandboxed commands can connect to besides those in writable paths: the built-in ones and
- * `configured`, with links resolved. Sockets of Sallyport itself, in `keepOut`, are left out.
- */
-export function allowedSockets(configured: readonly string[], keepOut: readonly string[]): string[] {
+/** The sockets that sandboxed commands can connect to in addition to those in writable paths, with links resolved. */
+export interface AllowedSockets {
+  builtIn: readonly string[];
+  configured: readonly string[];
+}
+
+/** Resolves the configured sockets. Sockets of Sallyport itself, in `keepOut`, are left out. */
+export function allowedSockets(configured: readonly string[], keepOut: readonly string[]): AllowedSockets {
   const resolver = new LinkResolver();
   const real = (path: string) => resolver.resolve(resolve(path)).real;
   const own = keepOut.map(real);
-  const sockets = new Set([...NAME_SERVICES, ...configured].map(real));
-  return [...sockets].filter((path) => !own.some((folder) => isWithin(path, folder)));
+  const sockets = [...new Set(configured.map(real))];
+  return {
+    builtIn: [...new Set(NAME_SERVICES.map(real))],
+    configured: sockets.filter((path) => !own.some((folder) => isWithin(path, folder))),
+  };
 }

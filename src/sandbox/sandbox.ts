@@ -10,16 +10,8 @@ import { deniedPaths, type Homes } from "./denied-paths.ts";
 import { type Escalation, escalationsOf } from "./escalation.ts";
 import { enforcementOf, missingDenied, OFF, type RequiredSandbox } from "./level.ts";
 import { LinkResolver } from "./links.ts";
-import { allowedSockets, maskedPaths } from "./masked-paths.ts";
-import {
-  ensurePrivateTmp,
-  markUsed,
-  type PrivateTmp,
-  type PrivateTmpOwner,
-  privateTmpExists,
-  privateTmpOf,
-} from "./private-tmp/private-tmp.ts";
-import { readableFolders } from "./private-tmp/readable.ts";
+import { type AllowedSockets, allowedSockets, maskedPaths } from "./masked-paths.ts";
+import { ensurePrivateTmp, type PrivateTmpOwner, privateTmpPath } from "./private-tmp.ts";
 import { deniedAbsentPaths } from "./protected/absent-paths.ts";
 import { createEntries } from "./protected/git/git-entries.ts";
 import { type RepositoryIndex, repositoryIndex } from "./protected/git/repository-index.ts";
@@ -39,6 +31,8 @@ export interface SandboxPlan extends RequiredSandbox {
   spec: SandboxSpec | null;
   /** The configured denied paths, without the built-in ones. Used to explain a failure. */
   denied: readonly string[];
+  /** The configured sockets, without the built-in ones. */
+  sockets: readonly string[];
   escalations: readonly Escalation[];
 }
 
@@ -52,8 +46,6 @@ interface SandboxInput {
   home: string;
   homes: Homes;
   user: CommandUser | null;
-  /** The PATH of commands. */
-  path: string;
   /**
    * Returns the sandbox features of this machine, or null when the executor cannot sandbox commands. Called only for a
    * sandboxed command.
@@ -63,8 +55,6 @@ interface SandboxInput {
 
 /** How often the workspace is checked for new protected and writable paths, such as those of a new repository. */
 const REFRESH_MS = 1000;
-/** How often the private temporary directory is marked as used. */
-const MARK_MS = 3600 * 1000;
 /** The maximum number of cached plans. Agents usually request one or two combinations of profile and network. */
 const MAX_CACHED = 32;
 
@@ -73,10 +63,10 @@ export class SandboxPlanner {
   readonly #input: SandboxInput;
   readonly #base: BasePaths;
   readonly #masked: string[];
-  readonly #sockets: string[];
+  readonly #sockets: AllowedSockets;
   readonly #added: string[];
   readonly #owner: PrivateTmpOwner;
-  readonly #private: PrivateTmp;
+  readonly #folder: string;
   readonly #index: RepositoryIndex;
   #rules: ResolvedRules;
   /** The identity of the workspace's `.git` when the rules were computed. */
@@ -85,7 +75,6 @@ export class SandboxPlanner {
   #created = false;
   /** The capabilities that the last plan is based on. They change if a feature turns out to be missing. */
   #capabilities: SandboxCapabilities | null = null;
-  #nextMark = 0;
   #configured: SandboxPlan;
   /** Plans of requests that set a profile or a network but no paths. */
   readonly #cached = new Map<string, SandboxPlan>();
@@ -101,7 +90,7 @@ export class SandboxPlanner {
       input.keepOut,
     );
     this.#owner = { state, workspace, agent, user: user?.ids ?? null };
-    this.#private = privateTmpOf(this.#owner);
+    this.#folder = privateTmpPath(this.#owner);
     this.#index = repositoryIndex(state, workspace);
     this.#nextRefresh = uptimeMs() + REFRESH_MS;
     this.#git = gitIdentity(workspace);
@@ -109,9 +98,9 @@ export class SandboxPlanner {
     this.#configured = this.#planFor(this.#rules.configured, []);
   }
 
-  /** The path of $TMPDIR, which may not exist yet. */
-  get tmpdir(): string {
-    return this.#private.tmpdir;
+  /** The path of the private temporary directory, which may not exist yet. */
+  get folder(): string {
+    return this.#folder;
   }
 
   /** Plans a request and creates its temporary directory. Throws for a path that no approval allows. */
@@ -192,27 +181,21 @@ export class SandboxPlanner {
       user,
       homes: homes.own,
       places: this.#base,
-      temporary: this.#private.folder,
+      temporary: this.#folder,
       index: this.#index,
     });
     const resolver = new LinkResolver();
     const reserved = keepOut.map((folder) => resolver.resolve(folder).real);
     const missing = missingDenied({ denied, writable: rules.writing.writable }, reserved);
-    const { writable } = rules.writing;
-    const readable = readableFolders(this.#private, { path: this.#input.path, writable, denied });
-    return { ...rules, denied, links, reserved, missing, readable };
+    return { ...rules, denied, links, reserved, missing };
   }
 
   #create({ spec }: SandboxPlan): void {
     if (spec !== null) this.#reserveOwnFolders(spec);
     if (!spec?.temporary) return;
     // The directory is checked fully once. After that it can only disappear, when a program cleans /tmp.
-    if (!this.#created || !privateTmpExists(this.#private)) ensurePrivateTmp(this.#private, this.#owner);
+    if (!this.#created || !existsSync(this.#folder)) ensurePrivateTmp(this.#folder, this.#owner);
     this.#created = true;
-    const now = uptimeMs();
-    if (now < this.#nextMark) return;
-    this.#nextMark = now + MARK_MS;
-    markUsed(this.#private.folder);
   }
 
   /**
@@ -234,16 +217,13 @@ export class SandboxPlanner {
     const enforced = spec === null ? OFF : enforcementOf(confines, spec, capabilities, this.#rules.reserved);
     // The keeper must not run the command with less than the verdict is based on (invariant 2).
     const require = this.#input.settings.require === true || enforced.notEnforced.length === 0;
-    if (spec?.temporary && capabilities !== null && capabilities.mounts !== "none") {
-      spec.binds = this.#private.binds;
-      spec.readable = this.#rules.readable.filter((folder) => !spec.writable.some((root) => isWithin(folder, root)));
-    }
     return {
       access,
       spec: capabilities === null || spec === null ? null : { ...spec, require },
       confines,
       ...enforced,
       denied: this.#added,
+      sockets: this.#sockets.configured,
       escalations: escalationsOf(access, this.#rules.configured, lifted),
     };
   }
@@ -256,17 +236,8 @@ export class SandboxPlanner {
       // The user and the network mode apply even without a sandbox.
       const needed = common.user !== null || network !== "on";
       if (!needed) return null;
-      const paths = {
-        writable: ["/"],
-        readOnly: [],
-        denied: [],
-        masked: [],
-        held: [],
-        absent: [],
-        sockets: [],
-        readable: [],
-      };
-      return { ...common, ...paths, isolated: false, temporary: null, binds: [] };
+      const paths = { writable: ["/"], readOnly: [], denied: [], masked: [], held: [], absent: [], sockets: [] };
+      return { ...common, ...paths, isolated: false, temporary: null };
     }
     const writes = access.profile !== "read-only";
     // A nested path would be a separate mount point, which a file cannot be renamed over.
@@ -282,13 +253,10 @@ export class SandboxPlanner {
       readOnly,
       denied: this.#rules.denied,
       absent: writes ? [...absent, ...deniedAbsentPaths(this.#rules.denied, writable)] : [],
-      // A command without a private /tmp must not read the temporary directories of other agents.
-      masked: writes ? this.#masked : [...this.#masked, this.#private.base],
+      masked: this.#masked,
       held: this.#rules.links.filter((link) => writable.some((root) => isWithin(link, root))),
-      sockets: this.#sockets,
-      temporary: writes ? this.#private.tmpdir : null,
-      binds: [],
-      readable: [],
+      sockets: [...this.#sockets.builtIn, ...this.#sockets.configured],
+      temporary: writes ? this.#folder : null,
     };
   }
 }
@@ -319,6 +287,4 @@ interface ResolvedRules extends WorkspaceRules {
   reserved: string[];
   /** The denied paths in writable folders that do not exist. */
   missing: string[];
-  /** The folders below /tmp that commands can read. */
-  readable: string[];
 }

@@ -11,9 +11,9 @@ export interface SandboxSnapshot extends SandboxEnforcement {
   /** The workspace whose protected paths apply. Null when the command cannot write to the workspace. */
   workspace: string | null;
   denied: readonly string[];
+  /** The Unix sockets that the operator's configuration allows. */
+  sockets: readonly string[];
   temporary: string | null;
-  /** The shared folders, such as /tmp, that a private directory hides. */
-  hidden: readonly string[];
   /** The uid that the command runs as. Null for the gateway's own uid. */
   user: number | null;
 }
@@ -24,8 +24,8 @@ const OFF: SandboxSnapshot = {
   writable: [],
   workspace: null,
   denied: [],
+  sockets: [],
   temporary: null,
-  hidden: [],
   user: null,
   level: "none",
   notEnforced: [],
@@ -38,15 +38,15 @@ export function encodeSnapshot(sandboxed: SandboxPlan | null): string | null {
   if (sandboxed === null) return null;
   let text = encoded.get(sandboxed);
   if (text === undefined) {
-    const { access, spec, denied, level, notEnforced } = sandboxed;
+    const { access, spec, denied, sockets, level, notEnforced } = sandboxed;
     const kept: SandboxSnapshot = {
       profile: level === "none" ? "off" : access.profile,
       network: spec?.network ?? "on",
       writable: spec?.writable ?? [],
       workspace: spec?.temporary ? (spec.writable[0] ?? null) : null,
       denied,
+      sockets,
       temporary: spec?.temporary ?? null,
-      hidden: spec?.binds.map(({ at }) => at) ?? [],
       user: spec?.user?.uid ?? null,
       level,
       notEnforced,

@@ -13,7 +13,8 @@ let fixture: GatewayFixture;
 let outside: string;
 before(() => {
   fixture = new GatewayFixture();
-  outside = fixture.visible;
+  outside = join(fixture.folder, "outside");
+  mkdirSync(outside);
 });
 after(() => fixture.close());
 
@@ -168,7 +169,7 @@ test("warns once per gateway that commands run as root", {
 });
 
 test("secrets in the home directory cannot be read", async (t) => {
-  const home = join(outside, "home");
+  const home = join(fixture.folder, "home");
   mkdirSync(join(home, ".ssh"), { recursive: true });
   writeFileSync(join(home, ".ssh/id_rsa"), "secret");
   writeFileSync(join(home, "notes"), "plain");

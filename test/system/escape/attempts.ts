@@ -4,6 +4,7 @@ import { NETWORK } from "./network.ts";
 import { PROCESSES } from "./processes.ts";
 import { PROTECTED_PATHS } from "./protected-paths.ts";
 import { READ_DENIED } from "./read-denied.ts";
+import { SOCKETS } from "./sockets.ts";
 import { WRITE_OUTSIDE } from "./write-outside.ts";
 
 export const ATTEMPTS: Attempt[] = [
@@ -13,4 +14,5 @@ export const ATTEMPTS: Attempt[] = [
   ...PROCESSES,
   ...KERNEL,
   ...NETWORK,
+  ...SOCKETS,
 ];

@@ -9,15 +9,17 @@ export interface Others {
 }
 
 /**
- * Starts servers that a command might reach: TCP and UDP on IPv4 and IPv6 loopback, Unix sockets, an abstract socket.
+ * Starts servers that a command might reach: TCP and UDP on IPv4 and IPv6 loopback, Unix sockets in several folders, an
+ * abstract socket.
  */
-export async function others(sockets: string): Promise<Others> {
+export async function others(sockets: string, shared: string): Promise<Others> {
   const abstract = `sallyport-escape-${process.pid}`;
   const four = createServer((peer) => peer.destroy());
   const port = await new Promise<number>((resolve) =>
     four.listen(0, "127.0.0.1", () => resolve((four.address() as { port: number }).port)),
   );
   const files = ["docker.sock", "agent.sock"].map((name) => ({ path: join(sockets, name) }));
+  files.push({ path: join(shared, "service.sock") });
   const places = [{ host: "::1", port }, ...files, { path: `\0${abstract}` }];
   const streams = [four, ...places.map(() => createServer())];
   await Promise.all(places.map((place, index) => listens(streams[index + 1] as typeof four, place)));

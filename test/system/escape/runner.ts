@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 /** `node runner.ts FOLDER TOOL SUID`: runs each attempt without and with a sandbox, and prints the outcomes. */
 import { openGateway } from "../../../src/gateway/open.ts";
 import type { GatewayOptions } from "../../../src/gateway/options.ts";
@@ -23,7 +23,8 @@ const isRoot = process.getuid?.() === 0;
 const arena = new Arena(folder);
 process.env.HOME = arena.home;
 process.env.SSH_AUTH_SOCK = `${arena.sockets}/agent.sock`;
-const around = await others(arena.sockets);
+const shared = mkdtempSync("/tmp/sallyport-shared-");
+const around = await others(arena.sockets, shared);
 
 const options: GatewayOptions = {
   state: arena.state,
@@ -55,7 +56,7 @@ const env = {
   GATEWAY: String(process.pid),
   PORT: String(around.port),
   SOCKETS: arena.sockets,
-  SHARED: arena.shared,
+  SHARED_TMP: shared,
   ABSTRACT: around.abstract,
 };
 
@@ -66,7 +67,7 @@ for (const attempt of ATTEMPTS) {
 await neighbor.kill({ signal: "SIGKILL" });
 for (const gateway of [free, confined, neighbors]) await gateway.close();
 around.close();
-arena.remove();
+rmSync(shared, { recursive: true });
 
 async function outcomeOf({ name, script, under = {}, meanwhile }: Attempt): Promise<Outcome> {
   arena.restore();

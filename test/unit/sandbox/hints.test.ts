@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -18,8 +20,8 @@ const USUAL: SandboxSnapshot = {
   writable: [cwd],
   workspace: cwd,
   denied: ["/srv/secrets"],
+  sockets: [],
   temporary: join(folder, "private"),
-  hidden: [],
   user: null,
   level: "full",
   notEnforced: [],
@@ -51,23 +53,28 @@ test("recognizes the error messages of programs that write outside the workspace
   }
 });
 
-test("explains that files of other programs in /tmp are not visible", () => {
-  const hidden = { hidden: [folder] };
-  for (const line of [
-    `cat: ${outside}/x: No such file or directory`,
-    `python3: can't open file '${outside}/x.py': [Errno 2] No such file or directory`,
-    `Error: ENOENT: no such file or directory, open '${outside}/x'`,
-  ]) {
-    assert.match(one(line, hidden), new RegExp(`${folder} is private to sandboxed commands`), line);
-    assert.deepEqual(hints(line), [], "without a private directory");
-  }
-  assert.deepEqual(hints(`cat: ${cwd}/x: No such file or directory`, hidden), [], "the workspace is visible");
-  assert.deepEqual(hints(`touch: cannot touch '${outside}/x': Permission denied`, hidden), [], "it is writable");
-});
-
 test("suggests disabling the sandbox for a masked path", () => {
   assert.match(one("cat: /home/ada/.ssh/id_rsa: Permission denied"), /\.ssh\/id_rsa is masked .*sandbox: "off"/);
   assert.match(one("cat: /srv/secrets/key: Permission denied"), /masked for every sandboxed command/);
+});
+
+test("names `sockets` for a Unix socket outside the workspace", async () => {
+  const path = join(outside, "daemon.sock");
+  const server = createServer().listen(path);
+  await once(server, "listening");
+  try {
+    for (const line of [
+      `Cannot connect to the Docker daemon at unix://${path}. Is the docker daemon running?`,
+      `dial unix ${path}: connect: permission denied`,
+      `Error: connect EACCES ${path}`,
+      `error connecting to ${path} (Permission denied)`,
+    ]) {
+      assert.match(one(line), new RegExp(`${path} is a Unix socket outside the workspace.*\`sockets\``), line);
+      assert.doesNotMatch(hints(line, { sockets: [path] }).join(), /`sockets`/, line);
+    }
+  } finally {
+    server.close();
+  }
 });
 
 test("suggests `writable` for a protected path", () => {

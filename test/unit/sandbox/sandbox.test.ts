@@ -7,6 +7,7 @@ import { loadConfig } from "../../../src/config/load.ts";
 import type { Config } from "../../../src/config/schema.ts";
 import type { SandboxCapabilities } from "../../../src/core/launch.ts";
 import type { RunRequest } from "../../../src/core/request.ts";
+import { confinementText } from "../../../src/sandbox/describe.ts";
 import { SandboxPlanner } from "../../../src/sandbox/sandbox.ts";
 import { CAPABILITIES } from "../../fixtures/capabilities.ts";
 
@@ -36,7 +37,6 @@ function plannerFor(config: Config, capabilities: () => SandboxCapabilities | nu
     home,
     homes: { own: [home], others: [] },
     user: null,
-    path: "/usr/bin:/bin",
     capabilities,
   });
 }
@@ -119,6 +119,19 @@ test("rejects a requested path that is masked or does not exist", () => {
   assert.throws(() => planned({ writable: ["~/.aws/new"] }), { type: "PathOutOfScope" });
   assert.throws(() => planned({ writable: ["/nowhere/x"] }), { type: "InvalidRequest", message: /does not exist/ });
   assert.throws(() => planned({ writable: ["secrets"] }, { denied: ["secrets"] }), { type: "PathOutOfScope" });
+});
+
+test("commands can connect to name services and the configured sockets, whose links are resolved", () => {
+  const listed = join(folder, "listed");
+  symlinkSync(workspace, listed);
+  const config = { sockets: ["listed.sock", `${listed}/deep/../one.sock`, "~/agent.sock", join(folder, "state/x")] };
+  const plan = planned({}, config);
+  const sockets = [join(workspace, "listed.sock"), join(workspace, "one.sock"), join(home, "agent.sock")];
+  assert.deepEqual(plan.sockets, sockets);
+  for (const path of [...sockets, "/run/systemd/userdb"]) assert.ok(plan.spec?.sockets.includes(path), path);
+  assert.match(confinementText(plan), /; can connect to .*listed\.sock, /);
+  assert.doesNotMatch(confinementText(planned({}, { ...config, network: "off" })), /can connect/);
+  assert.doesNotMatch(confinementText(planned({})), /can connect/);
 });
 
 test("the profile `off` enforces nothing unless the network or the user is restricted", () => {
