@@ -42,7 +42,7 @@ struct pid_namespace {
 	atomic_bool had_orphans; /* the init has reaped orphans, whose usage is known once the init itself is reaped */
 };
 
-/* Reports whether pid namespaces can be used in NAMESPACES. The test runs only once. */
+/* Reports whether pid namespaces can be used in NAMESPACES. Each kind of namespaces is tested only once. */
 bool pid_namespace_works(const struct namespaces *namespaces);
 
 /* Opens a pidfd of the keeper, which keeper_has_died uses. Must be called in the keeper before the fork. Returns 0,

@@ -140,12 +140,14 @@ static bool test_pid_namespace(const struct namespaces *namespaces)
 
 bool pid_namespace_works(const struct namespaces *namespaces)
 {
-	static int known = -1;
+	/* In a user namespace, the kernel may refuse to mount /proc. */
+	static int known[] = {-1, -1};
+	int *answer = &known[namespaces->user >= 0];
 	if (namespaces->mount < 0)
 		return false;
-	if (known < 0)
-		known = test_pid_namespace(namespaces);
-	return known;
+	if (*answer < 0)
+		*answer = test_pid_namespace(namespaces);
+	return *answer;
 }
 
 #define MAX_PIDS 32

@@ -31,6 +31,14 @@ static enum seccomp_sockets sockets_for(const struct sandbox_spec *spec, const s
 	return SOCKETS_TCP;
 }
 
+/* Reports whether commands of SPEC have their own pid namespace. Without Landlock, /proc would lead to the files of
+ * other processes of the user, which see more than the command (invariant 7). */
+static bool has_pid_namespace(const struct sandbox_spec *spec, int abi, const struct namespaces *namespaces)
+{
+	bool wanted = spec->isolated || (abi < 1 && sandbox_spec_confines(spec));
+	return wanted && pid_namespace_works(namespaces);
+}
+
 static struct mechanisms mechanisms_of(const struct namespaces *namespaces, int abi, bool own_pid_namespace, bool broker)
 {
 	return (struct mechanisms){
@@ -69,7 +77,7 @@ bool sandbox_prepare(struct sandbox *sandbox, const struct sandbox_spec *spec, s
 	if (!cached)
 		return false;
 	*sandbox = (struct sandbox){.spec = spec, .cached = cached, .unsupported = cached->unsupported};
-	sandbox->own_pid_namespace = spec->isolated && pid_namespace_works(&cached->namespaces);
+	sandbox->own_pid_namespace = has_pid_namespace(spec, cached->abi, &cached->namespaces);
 	choose_filter(sandbox);
 	struct mechanisms mechanisms =
 		mechanisms_of(&cached->namespaces, cached->abi, sandbox->own_pid_namespace, sandbox->brokered);
@@ -202,8 +210,8 @@ static struct mechanisms probe_mechanisms(const struct sandbox_spec *spec, struc
 	unsupported_t unsupported = 0;
 	if (!namespaces_make(namespaces, spec, &unsupported, &failure))
 		*namespaces = NO_NAMESPACES;
-	return mechanisms_of(namespaces, landlock_abi(), spec->isolated && pid_namespace_works(namespaces),
-			     broker_works(spec));
+	int abi = landlock_abi();
+	return mechanisms_of(namespaces, abi, has_pid_namespace(spec, abi, namespaces), broker_works(spec));
 }
 
 /* Prints what MECHANISMS do not enforce for each network mode, as a JSON object. */

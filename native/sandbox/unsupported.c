@@ -14,6 +14,7 @@ static const char *const names[UNSUPPORTED_COUNT] = {
 	[UNSUPPORTED_DENIED_LATER] = "denied-later",
 	[UNSUPPORTED_NAMESPACES] = "namespaces",
 	[UNSUPPORTED_SECCOMP] = "seccomp",
+	[UNSUPPORTED_PROCESSES] = "processes",
 	[UNSUPPORTED_MASK_MONITOR] = "mask-monitor",
 };
 
@@ -24,6 +25,8 @@ static unsupported_t find_unprotected(const struct sandbox_spec *spec, const str
 	int abi = mechanisms->landlock_abi;
 	if (abi < 1)
 		unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_LANDLOCK);
+	if (abi < 1 && !mechanisms->pid_namespace)
+		unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_PROCESSES);
 	if (abi < 3 && !mechanisms->mounts) /* read-only mounts prevent it too */
 		unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_TRUNCATE);
 	if (abi < 6 && !mechanisms->pid_namespace && !mechanisms->broker)

@@ -22,6 +22,7 @@ enum unsupported_feature {
 	UNSUPPORTED_NAMESPACES,     /* isolated, but some namespaces are not available */
 	UNSUPPORTED_SECCOMP,        /* system calls are not filtered */
 	UNSUPPORTED_MASK_MONITOR,   /* limits of inotify are exhausted: not every broken mask is detected */
+	UNSUPPORTED_PROCESSES,      /* /proc leads to the files of other processes of the user */
 	UNSUPPORTED_COUNT,
 };
 

@@ -34,6 +34,7 @@ export type UnsupportedFeature =
   | "denied-later"
   | "namespaces"
   | "seccomp"
+  | "processes"
   | "mask-monitor"
   | "network"
   | "user";

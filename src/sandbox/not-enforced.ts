@@ -52,6 +52,10 @@ export const NOT_ENFORCED: Record<UnsupportedFeature, NotEnforced> = {
     what: "the detection of masks that break while a command runs",
     needs: "free inotify instances and watches (`fs.inotify.max_user_instances`)",
   },
+  processes: {
+    what: "the protection of files that other processes of the user have access to, through /proc",
+    needs: "Landlock (Linux 5.13), or a PID namespace",
+  },
   network: { what: "the network mode", needs: "the native executor" },
   user: { what: "the user of commands", needs: "the native executor" },
 };
