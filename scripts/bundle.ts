@@ -108,7 +108,6 @@ const COLD = paths(`node_modules/zod/ node_modules/unbash/ node_modules/jsonc-pa
 /** Exceptions from COLD: paths that every command uses. */
 const WARM = paths(`src/approval/decision.ts src/approval/programs.ts src/sandbox/describe.ts
   src/text/glob.ts src/text/secret
-  src/session/terminal/command-readers.ts
   src/session/terminal/screen-cache.ts src/session/terminal/history.ts
   src/session/terminal/input.ts src/shell/commands/effects.ts src/shell/commands/interpreters.ts
   src/shell/walk/call.ts src/shell/expand/field.ts src/shell/commands/handlers.ts src/shell/confusable.ts
