@@ -3,7 +3,7 @@
  * it is written: on a terminal or on pipes, in one piece or in several (invariant 3).
  */
 import { join } from "node:path";
-import { bindingOf } from "../approval/binding.ts";
+import { bindingOf, needsAllFiles } from "../approval/binding.ts";
 import { SallyportError } from "../core/error.ts";
 import type { Verdict } from "../core/policy.ts";
 import { confine } from "../sandbox/confine.ts";
@@ -150,20 +150,22 @@ async function ask(
   for (;;) {
     const { now, plan, who } = placeOf(context, row, cwd);
     const confinement = `the same as that of session ${session.id}, which receives this input`;
-    const binding = bindingOf({
-      command: text,
-      // The binding includes the raw bytes: different inputs with invalid UTF-8 can be equal as text.
-      argv: ["sallyport", "write", session.id, Buffer.from(bytes).toString("latin1")],
-      file: "",
-      cwd: plan.cwd,
-      env: {},
-      facts: verdict.commands,
-      lookup: lookupFor(plan.path),
-      confinement,
-    });
+    const binding = () =>
+      bindingOf({
+        command: text,
+        // The binding includes the raw bytes: different inputs with invalid UTF-8 can be equal as text.
+        argv: ["sallyport", "write", session.id, Buffer.from(bytes).toString("latin1")],
+        file: "",
+        cwd: plan.cwd,
+        env: plan.env,
+        facts: verdict.commands,
+        thorough: needsAllFiles(verdict),
+        lookup: lookupFor(plan.path),
+        confinement,
+      });
     const asked = context.approvals.request({
       agent: context.agent,
-      binding,
+      binding: binding(),
       verdict,
       cwd: plan.cwd,
       workspace: who.workspace,
@@ -175,7 +177,8 @@ async function ask(
     if (decided.status !== "approved") {
       throw refused(decided.status === "pending" ? inputPending(decided) : approvalDenied(decided));
     }
-    if (context.approvals.consume(decided.id, binding, { agent: context.agent, session: session.id }).ok) return;
+    // Computed again: a file may have changed while the request was pending (invariant 2).
+    if (context.approvals.consume(decided.id, binding(), { agent: context.agent, session: session.id }).ok) return;
   }
 }
 

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { appendFileSync, chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { approvalText } from "../../../src/approval/render.ts";
 import type { Gateway } from "../../../src/gateway/gateway.ts";
 import { GatewayFixture } from "../../fixtures/gateway.ts";
 
@@ -213,9 +214,35 @@ test("the approver is told what cannot be checked again", async () => {
     ['cd "$WHERE" && sh x.sh', /working directory that is known only at run time/],
   ] as const) {
     const { approvalId } = await gateway.run({ command, cwd }, { approvalTimeoutMs: 0 });
-    const { unbound } = gateway.approvals.get(approvalId ?? "").request;
-    assert.match(unbound.join("; "), what, command);
+    const approval = gateway.approvals.get(approvalId ?? "");
+    assert.match(approval.request.unbound.join("; "), what, command);
+    // The command line and the forms of MCP show this text.
+    const text = approvalText(approval, { color: false, columns: 200, nowMs: Date.now() });
+    assert.match(text, /may change +It reads files that may change before it runs:/);
+    assert.match(text, what, command);
   }
+});
+
+test("a command typed into a shell is bound to its files too", async () => {
+  const cwd = mkdtempSync(fixture.path("case-"));
+  const script = join(cwd, "typed.sh");
+  writeFileSync(script, "touch harmless\n");
+  const asked: string[][] = [];
+  const typing = await fixture.open({
+    policy: { sandbox: "off", limits: { sessions: 100, startsPerMinute: 10_000 } },
+    approve: async ({ request }) => {
+      if (!request.command.text.includes("typed.sh")) return { decision: "once", who: "ann" };
+      asked.push(request.changed);
+      if (asked.length > 1) return { decision: "deny", who: "ann" };
+      writeFileSync(script, "touch evil\n");
+      return { decision: "once", who: "ann" };
+    },
+  });
+  const session = await typing.start({ command: "bash", args: ["--norc"], cwd, pty: true });
+  await assert.rejects(session.write("cat typed.sh | sh\n"), { type: "CommandDenied" });
+  assert.deepEqual(asked, [[], [`the content of the file ${script} changed`]]);
+  await session.kill({ signal: "SIGKILL" });
+  assert.equal(existsSync(join(cwd, "evil")), false);
 });
 
 test("says that only some of many files are checked", async () => {
