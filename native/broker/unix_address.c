@@ -14,8 +14,6 @@
 #include "fd.h"
 #include "io/open_beneath.h"
 
-/* Folders of the command's mount namespace that may be mounts of its temporary directory. */
-static const char *const temporary[] = {"/tmp", "/var/tmp", "/dev/shm"};
 
 /* Raw system calls, because those of the C library change all threads. */
 int command_user_assume(const struct sandbox_spec *spec)
@@ -78,20 +76,18 @@ static bool is_socket(int fd)
 	return fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode);
 }
 
-/* Reports whether FD, whose path is REAL in the command's view, is in the temporary directory of the command. This is
- * the case if the same file is there in the view of the keeper. */
+/* Reports whether FD, whose path is REAL in the command's view, is in the temporary directory of the command, or in a
+ * private directory such as its /tmp. This is the case if the same file is there in the view of the keeper. */
 static bool is_temporary(const struct sandbox_spec *spec, int fd, const char *real)
 {
 	char path[PATH_MAX];
 	struct stat status, other;
-	if (!spec->tmp_dir)
-		return false;
-	if (path_within(real, spec->tmp_dir))
+	if (spec->tmp_dir && path_within(real, spec->tmp_dir))
 		return true;
-	for (unsigned i = 0; i < sizeof temporary / sizeof *temporary; i++) {
-		if (!path_within(real, temporary[i]))
+	for_each_bind (at, source, &spec->binds) {
+		if (!path_within(real, at))
 			continue;
-		int length = snprintf(path, sizeof path, "%s%s", spec->tmp_dir, real + strlen(temporary[i]));
+		int length = snprintf(path, sizeof path, "%s%s", source, real + strlen(at));
 		return length < PATH_MAX && fstat(fd, &status) == 0 && lstat(path, &other) == 0 &&
 		       status.st_dev == other.st_dev && status.st_ino == other.st_ino;
 	}
@@ -105,11 +101,13 @@ static bool is_hidden(const struct sandbox_spec *spec, const char *real)
 
 static bool is_allowed(const struct sandbox_spec *spec, int fd, const char *real)
 {
+	/* A masked path of the host may have the name of a path in a private directory. */
+	if (is_temporary(spec, fd, real))
+		return true;
 	if (is_hidden(spec, real))
 		return false;
 	/* Connecting is a way to write. */
-	bool writable = path_within_any(real, &spec->writable) && !path_within_any(real, &spec->read_only);
-	return writable || is_temporary(spec, fd, real);
+	return path_within_any(real, &spec->writable) && !path_within_any(real, &spec->read_only);
 }
 
 /* Reports whether the operator allows connections to REAL: a path at or above it is listed, and no denied path is in

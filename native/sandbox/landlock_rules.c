@@ -31,6 +31,10 @@ static bool is_denied(const struct sandbox_spec *spec, const char *path)
 	for_each_string (denied, &spec->denied)
 		if (strcmp(path, denied) == 0)
 			return true;
+	/* A private directory hides this one. Its content changes often, so that rules for it would be costly. */
+	for_each_bind (at, source, &spec->binds)
+		if (strcmp(path, at) == 0)
+			return true;
 	return false;
 }
 
@@ -158,6 +162,8 @@ static int grant_all(struct rule_builder *builder)
 		failed = grant_writable(builder, path);
 	if (!failed && spec->tmp_dir)
 		failed = grant_writable(builder, spec->tmp_dir);
+	for_each_bind (at, source, &spec->binds)
+		failed = failed ? failed : grant_writable(builder, source);
 	return failed;
 }
 

@@ -84,6 +84,14 @@ int path_fingerprints_add_entry(struct path_fingerprints *fingerprints, const ch
 	return 0;
 }
 
+bool path_fingerprints_contain(const struct path_fingerprints *fingerprints, const char *path)
+{
+	for (size_t i = 0; i < fingerprints->count; i++)
+		if (fingerprints->items[i].kind != FINGERPRINT_PARENT && strcmp(fingerprints->items[i].path, path) == 0)
+			return true;
+	return false;
+}
+
 static bool same_time(const struct statx_timestamp *a, const struct statx_timestamp *b)
 {
 	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;

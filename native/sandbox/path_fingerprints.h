@@ -32,6 +32,9 @@ int path_fingerprints_add(struct path_fingerprints *fingerprints, const char *pa
 /* Adds ENTRY below a fingerprint of its directory FOLDER. Returns 0, or -1 with errno. */
 int path_fingerprints_add_entry(struct path_fingerprints *fingerprints, const char *folder, const char *entry);
 
+/* Reports whether there is a fingerprint of PATH as an entry or on its own. */
+bool path_fingerprints_contain(const struct path_fingerprints *fingerprints, const char *path);
+
 /* Reports whether all fingerprints match. */
 bool path_fingerprints_match(const struct path_fingerprints *fingerprints);
 

@@ -74,6 +74,8 @@ static char *make_key(const struct sandbox_spec *spec, size_t *length)
 		spec->masked,
 		spec->held,
 		spec->absent,
+		spec->readable,
+		spec->binds,
 		{spec->tmp_dir, spec->tmp_dir ? strlen(spec->tmp_dir) : 0},
 		{(const char *)spec->ports, 2 * spec->port_count},
 	};
@@ -114,6 +116,41 @@ static int add_entry_fingerprints(struct path_fingerprints *fingerprints, const 
 	return 0;
 }
 
+/* Returns the innermost directory of FOLDERS that contains PATH, or NEAREST if that is further inside. */
+static const char *innermost(const struct string_list *folders, const char *path, const char *nearest)
+{
+	for_each_string (folder, folders)
+		if (path_within(path, folder) && (!nearest || strlen(folder) > strlen(nearest)))
+			nearest = folder;
+	return nearest;
+}
+
+/* Adds fingerprints of the denied paths that a command could move if they were not masked and held, and of their
+ * parents. Landlock examines only directories that it does not grant as a whole. */
+static int add_denied_fingerprints(struct path_fingerprints *fingerprints, const struct sandbox_spec *spec)
+{
+	char prefix[PATH_MAX];
+	for_each_string (path, &spec->denied) {
+		const char *top = innermost(&spec->readable, path, innermost(&spec->writable, path, NULL));
+		if (!top || strcmp(path, top) == 0)
+			continue;
+		for (size_t length = strlen(top) == 1 ? 0 : strlen(top); path[length];) {
+			size_t parent = length;
+			length += 1 + strcspn(path + length + 1, "/");
+			memcpy(prefix, path, length);
+			prefix[length] = '\0';
+			if (path_fingerprints_contain(fingerprints, prefix))
+				continue;
+			char folder[PATH_MAX];
+			memcpy(folder, path, parent);
+			folder[parent] = '\0';
+			if (path_fingerprints_add_entry(fingerprints, parent ? folder : "/", prefix) < 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
 static const char *build_rules(struct cached_sandbox *entry, const struct sandbox_spec *spec)
 {
 	entry->abi = landlock_abi();
@@ -121,12 +158,17 @@ static const char *build_rules(struct cached_sandbox *entry, const struct sandbo
 		return "sandbox-memory";
 	if (add_entry_fingerprints(&entry->fingerprints, &spec->masked) < 0)
 		return "sandbox-memory";
-	if (add_fingerprints(&entry->fingerprints, &spec->held) < 0)
+	if (add_fingerprints(&entry->fingerprints, &spec->held) < 0 ||
+	    add_fingerprints(&entry->fingerprints, &spec->readable) < 0 ||
+	    add_fingerprints(&entry->fingerprints, &spec->binds) < 0 ||
+	    add_denied_fingerprints(&entry->fingerprints, spec) < 0)
 		return "sandbox-memory";
 	/* With Landlock, landlock_rules_build adds the fingerprints of denied and writable paths. */
 	if (entry->abi < 1) {
 		bool added = add_fingerprints(&entry->fingerprints, &spec->denied) == 0 &&
-			     add_fingerprints(&entry->fingerprints, &spec->writable) == 0;
+			     add_fingerprints(&entry->fingerprints, &spec->writable) == 0 &&
+			     (!spec->tmp_dir || path_fingerprints_add(&entry->fingerprints, spec->tmp_dir,
+								      FINGERPRINT_IDENTITY) == 0);
 		return added ? NULL : "sandbox-memory";
 	}
 	entry->ruleset = landlock_rules_build(spec, entry->abi, &entry->fingerprints);

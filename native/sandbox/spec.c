@@ -15,7 +15,9 @@ enum spec_tag {
 	TAG_USER = 29, /* u32 uid, u32 gid, then a u32 per supplementary group */
 	TAG_MASKED = 30,
 	TAG_SOCKETS = 31,
+	TAG_READABLE = 33,
 	TAG_HELD = 34,
+	TAG_BINDS = 35,
 	TAG_ABSENT = 38,
 };
 
@@ -55,6 +57,17 @@ static const char *parse_paths(struct string_list *slot, const char *bytes, size
 		if (!is_plain_path(path))
 			return "a sandbox path is not absolute and normalized";
 	return NULL;
+}
+
+static const char *parse_binds(struct string_list *slot, const char *bytes, size_t length)
+{
+	const char *problem = parse_paths(slot, bytes, length);
+	bool complete = true;
+	if (problem)
+		return problem;
+	for_each_string (path, slot)
+		complete = !complete;
+	return complete ? NULL : "a private directory has no source";
 }
 
 static const char *parse_path(const char **slot, const char *bytes, size_t length)
@@ -107,7 +120,9 @@ const char *sandbox_spec_parse_field(struct sandbox_spec *spec, unsigned tag, co
 	case TAG_READ_ONLY: return parse_paths(&spec->read_only, bytes, length);
 	case TAG_DENIED: return parse_paths(&spec->denied, bytes, length);
 	case TAG_MASKED: return parse_paths(&spec->masked, bytes, length);
+	case TAG_READABLE: return parse_paths(&spec->readable, bytes, length);
 	case TAG_HELD: return parse_paths(&spec->held, bytes, length);
+	case TAG_BINDS: return parse_binds(&spec->binds, bytes, length);
 	case TAG_ABSENT: return parse_paths(&spec->absent, bytes, length);
 	case TAG_SOCKETS: return parse_paths(&spec->sockets, bytes, length);
 	case TAG_TMP_DIR: return parse_path(&spec->tmp_dir, bytes, length);
@@ -151,6 +166,23 @@ const char *string_list_next(const struct string_list *texts, const char *after)
 {
 	const char *next = after ? after + strlen(after) + 1 : texts->bytes;
 	return texts->length > 0 && next < texts->bytes + texts->length ? next : NULL;
+}
+
+static bool is_within_any(const char *path, const struct string_list *folders)
+{
+	for_each_string (folder, folders)
+		if (path_within(path, folder))
+			return true;
+	return false;
+}
+
+bool sandbox_spec_is_private(const struct sandbox_spec *spec, const char *path)
+{
+	bool is_private = false;
+	for_each_bind (at, source, &spec->binds)
+		is_private = is_private || path_within(path, at);
+	return is_private && !is_within_any(path, &spec->writable) && !is_within_any(path, &spec->readable) &&
+	       !(spec->tmp_dir && path_within(path, spec->tmp_dir));
 }
 
 uint16_t sandbox_spec_port(const struct sandbox_spec *spec, size_t index)

@@ -28,7 +28,10 @@ struct sandbox_spec {
 	struct string_list held;   /* links to denied paths that must not be replaced */
 	struct string_list absent; /* paths that count as a broken mask if they appear while the command runs */
 	struct string_list sockets; /* Unix sockets, or folders of them, to which the command may connect */
-	const char *tmp_dir;       /* may be NULL */
+	struct string_list readable; /* directories that stay visible, read-only, below a private directory */
+	/* Private directories that are mounted over shared ones such as /tmp: a path and a source alternately. */
+	struct string_list binds;
+	const char *tmp_dir; /* may be NULL */
 	uint8_t network;
 	const unsigned char *ports; /* u16 each */
 	size_t port_count;
@@ -55,6 +58,15 @@ const char *string_list_next(const struct string_list *texts, const char *after)
 
 #define for_each_string(item, list)                                                                                    \
 	for (const char *item = string_list_next(list, NULL); item; item = string_list_next(list, item))
+
+/* The paths and sources of binds. */
+#define for_each_bind(at, source, list)                                                                                \
+	for (const char *at = string_list_next(list, NULL), *source = at ? string_list_next(list, at) : NULL; source;  \
+	     at = string_list_next(list, source), source = at ? string_list_next(list, at) : NULL)
+
+/* Reports whether PATH, as the command sees it, is in a private directory that is mounted over a shared one, and not in
+ * a writable or readable directory below it. The path of the host with the same name is hidden. */
+bool sandbox_spec_is_private(const struct sandbox_spec *spec, const char *path);
 
 uint16_t sandbox_spec_port(const struct sandbox_spec *spec, size_t index);
 uint32_t sandbox_spec_group(const struct sandbox_spec *spec, size_t index);

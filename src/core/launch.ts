@@ -120,6 +120,10 @@ export interface SandboxSpec {
   sockets: string[];
   /** A private temporary directory that the command may write to; null for none. */
   temporary: string | null;
+  /** Private directories that hide shared ones. Empty without a mount namespace. */
+  binds: Bind[];
+  /** Folders of the machine that stay visible, read-only, below the `at` of a bind. */
+  readable: string[];
   network: "on" | "off" | { ports: number[] };
   /** The unprivileged user to run as; null for the keeper's user. */
   user: { uid: number; gid: number; groups: number[] } | null;
@@ -128,6 +132,12 @@ export interface SandboxSpec {
    * missing: its verdict depends on it.
    */
   require: boolean;
+}
+
+/** A private directory of the command, `source`, that is mounted over a shared one, such as /tmp. */
+export interface Bind {
+  at: string;
+  source: string;
 }
 
 /** The sandbox features that this machine supports, determined by trying them. */

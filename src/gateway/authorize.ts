@@ -1,9 +1,11 @@
 import { type Binding, bindingOf, needsAllFiles } from "../approval/binding.ts";
 import type { NewApproval } from "../approval/describe.ts";
 import type { Approval } from "../core/approval.ts";
+import type { SandboxSpec } from "../core/launch.ts";
 import type { Verdict } from "../core/policy.ts";
 import type { Settings } from "../core/settings.ts";
 import { confinementText } from "../sandbox/describe.ts";
+import { isWithin } from "../sandbox/workspace.ts";
 import { approvalDenied, approvalPending, commandRefused, type Refusal } from "../session/refusal.ts";
 import type { GatewayContext, WaitOptions } from "./context.ts";
 import { isForbidden, lookupFor } from "./decide.ts";
@@ -19,6 +21,20 @@ function confinementIn({ plan: { logFile, id }, sandbox }: PlannedRun): string {
   return logFile === null
     ? bounds
     : `${bounds}; the command's output overwrites ${logFile.replaceAll(id, "<session id>")}`;
+}
+
+/**
+ * Returns what the approver is told about paths in folders that a private directory hides from the command: a file with
+ * that name on this machine is not the one that the command uses (invariant 2).
+ */
+function privatePaths(spec: SandboxSpec | null, texts: readonly string[]): string[] {
+  if (spec === null) return [];
+  const visible = [...spec.writable, ...spec.readable, ...(spec.temporary === null ? [] : [spec.temporary])];
+  return spec.binds.flatMap(({ at }) => {
+    const named = texts.flatMap((text) => text.split(/[\s'"`;|&<>()=:,]+/)).filter((word) => isWithin(word, at));
+    const hidden = named.some((word) => !visible.some((folder) => isWithin(word, folder)));
+    return hidden ? [`files in ${at}, which is private to the agent`] : [];
+  });
 }
 
 /** Returns the expiry and quorum for a new approval request from the current settings. */
@@ -75,7 +91,9 @@ export async function authorize(
       stdin,
       confinement,
     });
-    return context.executor.abilities.remote ? { ...bound, unbound: [WORKER_FILES] } : bound;
+    if (context.executor.abilities.remote) return { ...bound, unbound: [WORKER_FILES] };
+    const texts = [...plan.argv, stdin ?? "", ...Object.values(request.env ?? {})];
+    return { ...bound, unbound: [...(bound.unbound ?? []), ...privatePaths(run.sandbox.spec, texts)] };
   };
   const asked = context.approvals.request({
     agent: context.agent,

@@ -12,7 +12,7 @@ import { fleetFromEnvironment } from "../fleet/url.ts";
 import { policyOf } from "../policy/decide.ts";
 import { loadPolicy } from "../policy/load.ts";
 import { ALL_SUPPORTED } from "../sandbox/level.ts";
-import { cleanPrivateTmps } from "../sandbox/private-tmp.ts";
+import { cleanPrivateTmps } from "../sandbox/private-tmp/clean.ts";
 import { Quota } from "../sandbox/quota.ts";
 import { Registry } from "../session/registry.ts";
 import { cleanExecLogs, cleanIfDue, type Removal } from "../session/retention.ts";

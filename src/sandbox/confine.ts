@@ -5,7 +5,7 @@ import type { Settings } from "../core/settings.ts";
 import { type Environment, type EnvironmentRules, sanitizeEnvironment, withFixedPath } from "./environment.ts";
 import { assertLogPath } from "./escalation.ts";
 import { configuredLimits, tightenLimits } from "./limits.ts";
-import { privateTmpVariables } from "./private-tmp.ts";
+import { privateTmpVariables } from "./private-tmp/variables.ts";
 import { type SandboxPlan, SandboxPlanner } from "./sandbox.ts";
 import { commandUser, environmentAsUser, homesOf } from "./user.ts";
 import { resolveInWorkspace, type Scope, workspaceScope } from "./workspace.ts";
@@ -65,12 +65,13 @@ export function createConfinement(settings: Settings, context: ConfinementContex
     home,
     homes: homesOf(home, user),
     user,
+    path: parentEnv.PATH ?? "",
     capabilities,
   });
   return {
     scope,
     parentEnv,
-    privateEnv: { ...parentEnv, ...privateTmpVariables(planner.folder, settings.env.pass) },
+    privateEnv: { ...parentEnv, ...privateTmpVariables(planner.tmpdir, settings.env.pass) },
     envRules: settings.env,
     limits: configuredLimits(settings),
     planner,

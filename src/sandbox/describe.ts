@@ -29,7 +29,8 @@ export function confinementText({ access, spec, sockets, confines, level, notEnf
     const net = network === "on" ? "" : `; ${networkText(network)}`;
     return `none: runs ${user}${net}`;
   }
-  const paths = [...access.writable, ...(spec?.temporary ? ["its temporary directory"] : [])];
+  const own = spec?.binds.length ? "its private /tmp" : "its temporary directory";
+  const paths = [...access.writable, ...(spec?.temporary ? [own] : [])];
   const writes = paths.length === 0 ? "cannot write files" : `can write only to ${paths.join(", ")}`;
   const missing = notEnforced.length === 0 ? [] : [`not enforced on this machine: ${notEnforcedText(notEnforced)}`];
   const reaches = sockets.length === 0 || network !== "on" ? [] : [`can connect to ${sockets.join(", ")}`];

@@ -53,6 +53,7 @@ const MAX_LINE = 2000;
 /** The wording of the C library, Node, Python, Go and Rust. */
 const REFUSED =
   /permission denied|operation not permitted|read-only file system|resource busy|\bE(?:ACCES|PERM|ROFS|BUSY)\b/i;
+const MISSING = /no such file or directory|\bENOENT\b|cannot find|not found/i;
 const NO_NETWORK =
   /could not resolve|name resolution|name or service not known|network is unreachable|EAI_AGAIN|ENETUNREACH|address family not supported|getaddrinfo|no address associated|(?:failed|couldn't|unable) to connect|couldn't connect|connect(?:ion)?\b.*(?:refused|permission denied|not permitted)/i;
 
@@ -109,13 +110,25 @@ function hintForLine(line: string, context: HintContext): string | null {
   if (profile === "off") return null;
   const explained = socketHint(line, context) ?? blockedCall(line);
   if (explained !== null) return explained;
-  if (REFUSED.test(line)) {
-    for (const path of pathsIn(line, context.cwd)) {
-      const hint = pathHint(path, context);
-      if (hint !== null) return hint;
-    }
+  const explain = REFUSED.test(line) ? pathHint : MISSING.test(line) ? hiddenHint : () => null;
+  for (const path of pathsIn(line, context.cwd)) {
+    const hint = explain(path, context);
+    if (hint !== null) return hint;
   }
   return null;
+}
+
+/**
+ * Explains a missing file in a folder that is private to the command. The hint does not depend on whether the file
+ * exists on this machine, which the command must not learn.
+ */
+function hiddenHint(path: string, { sandbox }: HintContext): string | null {
+  const visible = [...sandbox.writable, ...(sandbox.temporary === null ? [] : [sandbox.temporary])];
+  if (visible.some((folder) => isWithin(path, folder))) return null;
+  const at = sandbox.hidden.find((folder) => isWithin(path, folder) && path !== folder);
+  return at === undefined
+    ? null
+    : `${shownLine(at)} is private to sandboxed commands, and files that other programs put there are not visible; use the workspace`;
 }
 
 /** Returns the possible paths in a line: quoted texts, and words that look like a path. Relative ones are resolved. */
@@ -134,7 +147,7 @@ function pathsIn(line: string, cwd: string): string[] {
 
 function pathHint(path: string, { sandbox, home }: HintContext): string | null {
   const shown = shownLine(path);
-  const roots = [...sandbox.writable, ...(sandbox.temporary === null ? [] : [sandbox.temporary])];
+  const roots = [...sandbox.writable, ...(sandbox.temporary === null ? [] : [sandbox.temporary]), ...sandbox.hidden];
   const denied = [
     ...sandbox.denied,
     ...maskedPaths(process.env, [process.getuid?.() ?? 0]),

@@ -11,7 +11,15 @@ import { type Escalation, escalationsOf } from "./escalation.ts";
 import { enforcementOf, missingDenied, OFF, type RequiredSandbox } from "./level.ts";
 import { LinkResolver } from "./links.ts";
 import { type AllowedSockets, allowedSockets, maskedPaths } from "./masked-paths.ts";
-import { ensurePrivateTmp, type PrivateTmpOwner, privateTmpPath } from "./private-tmp.ts";
+import {
+  ensurePrivateTmp,
+  markUsed,
+  type PrivateTmp,
+  type PrivateTmpOwner,
+  privateTmpExists,
+  privateTmpOf,
+} from "./private-tmp/private-tmp.ts";
+import { readableFolders } from "./private-tmp/readable.ts";
 import { deniedAbsentPaths } from "./protected/absent-paths.ts";
 import { createEntries } from "./protected/git/git-entries.ts";
 import { type RepositoryIndex, repositoryIndex } from "./protected/git/repository-index.ts";
@@ -46,6 +54,8 @@ interface SandboxInput {
   home: string;
   homes: Homes;
   user: CommandUser | null;
+  /** The PATH of commands. */
+  path: string;
   /**
    * Returns the sandbox features of this machine, or null when the executor cannot sandbox commands. Called only for a
    * sandboxed command.
@@ -55,6 +65,8 @@ interface SandboxInput {
 
 /** How often the workspace is checked for new protected and writable paths, such as those of a new repository. */
 const REFRESH_MS = 1000;
+/** How often the private temporary directory is marked as used. */
+const MARK_MS = 3600 * 1000;
 /** The maximum number of cached plans. Agents usually request one or two combinations of profile and network. */
 const MAX_CACHED = 32;
 
@@ -66,7 +78,7 @@ export class SandboxPlanner {
   readonly #sockets: AllowedSockets;
   readonly #added: string[];
   readonly #owner: PrivateTmpOwner;
-  readonly #folder: string;
+  readonly #private: PrivateTmp;
   readonly #index: RepositoryIndex;
   #rules: ResolvedRules;
   /** The identity of the workspace's `.git` when the rules were computed. */
@@ -75,6 +87,7 @@ export class SandboxPlanner {
   #created = false;
   /** The capabilities that the last plan is based on. They change if a feature turns out to be missing. */
   #capabilities: SandboxCapabilities | null = null;
+  #nextMark = 0;
   #configured: SandboxPlan;
   /** Plans of requests that set a profile or a network but no paths. */
   readonly #cached = new Map<string, SandboxPlan>();
@@ -90,7 +103,7 @@ export class SandboxPlanner {
       input.keepOut,
     );
     this.#owner = { state, workspace, agent, user: user?.ids ?? null };
-    this.#folder = privateTmpPath(this.#owner);
+    this.#private = privateTmpOf(this.#owner);
     this.#index = repositoryIndex(state, workspace);
     this.#nextRefresh = uptimeMs() + REFRESH_MS;
     this.#git = gitIdentity(workspace);
@@ -98,9 +111,9 @@ export class SandboxPlanner {
     this.#configured = this.#planFor(this.#rules.configured, []);
   }
 
-  /** The path of the private temporary directory, which may not exist yet. */
-  get folder(): string {
-    return this.#folder;
+  /** The path of $TMPDIR, which may not exist yet. */
+  get tmpdir(): string {
+    return this.#private.tmpdir;
   }
 
   /** Plans a request and creates its temporary directory. Throws for a path that no approval allows. */
@@ -181,21 +194,27 @@ export class SandboxPlanner {
       user,
       homes: homes.own,
       places: this.#base,
-      temporary: this.#folder,
+      temporary: this.#private.folder,
       index: this.#index,
     });
     const resolver = new LinkResolver();
     const reserved = keepOut.map((folder) => resolver.resolve(folder).real);
     const missing = missingDenied({ denied, writable: rules.writing.writable }, reserved);
-    return { ...rules, denied, links, reserved, missing };
+    const { writable } = rules.writing;
+    const readable = readableFolders(this.#private, { path: this.#input.path, writable, denied });
+    return { ...rules, denied, links, reserved, missing, readable };
   }
 
   #create({ spec }: SandboxPlan): void {
     if (spec !== null) this.#reserveOwnFolders(spec);
     if (!spec?.temporary) return;
     // The directory is checked fully once. After that it can only disappear, when a program cleans /tmp.
-    if (!this.#created || !existsSync(this.#folder)) ensurePrivateTmp(this.#folder, this.#owner);
+    if (!this.#created || !privateTmpExists(this.#private)) ensurePrivateTmp(this.#private, this.#owner);
     this.#created = true;
+    const now = uptimeMs();
+    if (now < this.#nextMark) return;
+    this.#nextMark = now + MARK_MS;
+    markUsed(this.#private.folder);
   }
 
   /**
@@ -217,6 +236,10 @@ export class SandboxPlanner {
     const enforced = spec === null ? OFF : enforcementOf(confines, spec, capabilities, this.#rules.reserved);
     // The keeper must not run the command with less than the verdict is based on (invariant 2).
     const require = this.#input.settings.require === true || enforced.notEnforced.length === 0;
+    if (spec?.temporary && capabilities !== null && capabilities.mounts !== "none") {
+      spec.binds = this.#private.binds;
+      spec.readable = this.#rules.readable.filter((folder) => !spec.writable.some((root) => isWithin(folder, root)));
+    }
     return {
       access,
       spec: capabilities === null || spec === null ? null : { ...spec, require },
@@ -236,8 +259,17 @@ export class SandboxPlanner {
       // The user and the network mode apply even without a sandbox.
       const needed = common.user !== null || network !== "on";
       if (!needed) return null;
-      const paths = { writable: ["/"], readOnly: [], denied: [], masked: [], held: [], absent: [], sockets: [] };
-      return { ...common, ...paths, isolated: false, temporary: null };
+      const paths = {
+        writable: ["/"],
+        readOnly: [],
+        denied: [],
+        masked: [],
+        held: [],
+        absent: [],
+        sockets: [],
+        readable: [],
+      };
+      return { ...common, ...paths, isolated: false, temporary: null, binds: [] };
     }
     const writes = access.profile !== "read-only";
     // A nested path would be a separate mount point, which a file cannot be renamed over.
@@ -253,10 +285,13 @@ export class SandboxPlanner {
       readOnly,
       denied: this.#rules.denied,
       absent: writes ? [...absent, ...deniedAbsentPaths(this.#rules.denied, writable)] : [],
-      masked: this.#masked,
+      // A command without a private /tmp must not read the temporary directories of other agents.
+      masked: writes ? this.#masked : [...this.#masked, this.#private.base],
       held: this.#rules.links.filter((link) => writable.some((root) => isWithin(link, root))),
       sockets: [...this.#sockets.builtIn, ...this.#sockets.configured],
-      temporary: writes ? this.#folder : null,
+      temporary: writes ? this.#private.tmpdir : null,
+      binds: [],
+      readable: [],
     };
   }
 }
@@ -287,4 +322,6 @@ interface ResolvedRules extends WorkspaceRules {
   reserved: string[];
   /** The denied paths in writable folders that do not exist. */
   missing: string[];
+  /** The folders below /tmp that commands can read. */
+  readable: string[];
 }

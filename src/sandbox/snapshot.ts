@@ -14,6 +14,8 @@ export interface SandboxSnapshot extends SandboxEnforcement {
   /** The Unix sockets that the operator's configuration allows. */
   sockets: readonly string[];
   temporary: string | null;
+  /** The shared folders, such as /tmp, that a private directory hides. */
+  hidden: readonly string[];
   /** The uid that the command runs as. Null for the gateway's own uid. */
   user: number | null;
 }
@@ -26,6 +28,7 @@ const OFF: SandboxSnapshot = {
   denied: [],
   sockets: [],
   temporary: null,
+  hidden: [],
   user: null,
   level: "none",
   notEnforced: [],
@@ -47,6 +50,7 @@ export function encodeSnapshot(sandboxed: SandboxPlan | null): string | null {
       denied,
       sockets,
       temporary: spec?.temporary ?? null,
+      hidden: spec?.binds.map(({ at }) => at) ?? [],
       user: spec?.user?.uid ?? null,
       level,
       notEnforced,

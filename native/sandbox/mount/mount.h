@@ -52,6 +52,13 @@ bool mount_is_missing(int error);
 
 int mount_attach_at(int mount, const char *path);
 
+/* ---- private_dev.c ---- */
+
+/* Mounts a /dev with only the devices that programs expect, or a /dev/pts without terminals of other processes. Both
+ * return 0, or -1 with errno. */
+int private_dev_mount(void);
+int private_dev_mount_devpts(void);
+
 /* ---- held_paths.c ---- */
 
 /* Makes the protected paths of SPEC that are in writable directories read-only. Holds their parents, the parents of

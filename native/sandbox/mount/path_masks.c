@@ -76,7 +76,8 @@ static int open_targets(struct path_masks *masks, const struct string_list *path
 	const struct sandbox_spec *spec = masks->spec;
 	for_each_string (path, paths) {
 		struct stat status;
-		if (contains_writable(spec, path))
+		/* A private directory hides the path of the host. The command may have created one with its name. */
+		if (contains_writable(spec, path) || sandbox_spec_is_private(spec, path))
 			continue;
 		int target = mount_open_entry(path); /* links are held instead */
 		if (target < 0 && !mount_is_missing(errno))

@@ -14,7 +14,9 @@ const SANDBOX_TAG = {
   user: 29,
   masked: 30,
   sockets: 31,
+  readable: 33,
   held: 34,
+  binds: 35,
   absent: 38,
 } as const;
 const ISOLATED = 1;
@@ -56,6 +58,8 @@ function encodeSandbox(spec: SandboxSpec): [number, Buffer][] {
     [SANDBOX_TAG.denied, paths(spec.denied)],
     [SANDBOX_TAG.masked, paths(spec.masked)],
     [SANDBOX_TAG.held, paths(spec.held)],
+    [SANDBOX_TAG.readable, paths(spec.readable)],
+    [SANDBOX_TAG.binds, paths(spec.binds.flatMap(({ at, source }) => [at, source]))],
     [SANDBOX_TAG.absent, paths(spec.absent)],
     [SANDBOX_TAG.sockets, paths(spec.sockets)],
     [SANDBOX_TAG.network, Buffer.from([mode])],

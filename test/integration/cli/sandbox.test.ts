@@ -1,14 +1,18 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { Sandbox } from "../../fixtures/sallyport.ts";
+import { visibleFolder } from "../../fixtures/visible-folder.ts";
 
 const sandbox = new Sandbox();
-after(() => sandbox.remove());
+const outside = visibleFolder("sallyport-outside-");
+after(() => {
+  sandbox.remove();
+  rmSync(outside, { recursive: true });
+});
 const workspace = join(sandbox.folder, "workspace");
-const outside = join(sandbox.folder, "outside");
-for (const place of [workspace, outside]) mkdirSync(place);
+mkdirSync(workspace);
 
 test("a command can write to the current directory, and gets a hint when it writes elsewhere", async () => {
   const inside = await sandbox.run(["run", "--", "touch", "here"], { cwd: workspace });
@@ -30,7 +34,7 @@ test("check evaluates the requested sandbox", async () => {
   assert.equal(off.code, 3);
   assert.match(off.stdout, /sandbox-off: Requests to run without the sandbox/);
   const writable = await sandbox.run(["check", "--writable", outside, "--", "ls"], { cwd: workspace });
-  assert.match(writable.stdout, new RegExp(`sandbox-write: Requests write access to ${outside}`));
+  assert.match(writable.stdout, new RegExp(`sandbox-write: Requests write access to\\s+${outside}`));
 });
 
 test("inspect shows the sandbox of a session", async () => {

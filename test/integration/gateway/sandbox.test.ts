@@ -13,8 +13,7 @@ let fixture: GatewayFixture;
 let outside: string;
 before(() => {
   fixture = new GatewayFixture();
-  outside = join(fixture.folder, "outside");
-  mkdirSync(outside);
+  outside = fixture.visible;
 });
 after(() => fixture.close());
 
@@ -169,7 +168,7 @@ test("warns once per gateway that commands run as root", {
 });
 
 test("secrets in the home directory cannot be read", async (t) => {
-  const home = join(fixture.folder, "home");
+  const home = join(outside, "home");
   mkdirSync(join(home, ".ssh"), { recursive: true });
   writeFileSync(join(home, ".ssh/id_rsa"), "secret");
   writeFileSync(join(home, "notes"), "plain");

@@ -39,7 +39,7 @@ for (const uid of IDENTITIES) {
     writeFileSync(join(cell.folder, "on-the-host"), "");
     const { record, stdout } = await cell.sh(
       `ls -d /proc/[0-9]* | wc -l; ls /dev | tr '\\n' ' '; ls /dev/shm | wc -l; ls $CELL; ls /tmp; echo $$ > /tmp/mine; cat /tmp/mine; id -u`,
-      isolated,
+      { ...isolated, binds: [...isolated.binds, { at: "/tmp", source: cell.own(join(cell.folder, "private")) }] },
     );
     const lines = stdout.split("\n");
     assert.equal(record.gaps, undefined);
@@ -47,7 +47,7 @@ for (const uid of IDENTITIES) {
     assert.match(lines[1] ?? "", /^fd full null ptmx pts random shm stderr stdin stdout tty urandom zero /);
     assert.ok(!stdout.includes("on-the-host") && !stdout.includes("state"));
     assert.deepEqual(lines.slice(-3), ["2", String(uid), ""], "the command is not the second process");
-    assert.ok(existsSync(join(cell.temporary, "mine")), "the command's /tmp is not its temporary directory");
+    assert.ok(existsSync(join(cell.folder, "private", "mine")), "the command's /tmp is not private");
   });
 
   test(`an isolated command of user ${uid} has its own namespaces`, { skip }, async () => {

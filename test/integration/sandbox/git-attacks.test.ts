@@ -14,7 +14,7 @@ const fixture = new GatewayFixture();
 after(() => fixture.close());
 
 const IDENTITY = ["-c", "user.name=x", "-c", "user.email=x@x", "-c", "protocol.file.allow=always"];
-const home = mkdtempSync(join(fixture.folder, "home-"));
+const home = mkdtempSync(join(fixture.visible, "home-"));
 const env = { PATH: process.env.PATH, HOME: home, GIT_CONFIG_NOSYSTEM: "1", GIT_EDITOR: "true" };
 
 function git(cwd: string, ...args: string[]): void {
@@ -43,7 +43,7 @@ function repository(workspace: string): void {
 }
 
 function submodule(workspace: string): void {
-  const inner = mkdtempSync(join(fixture.folder, "inner-"));
+  const inner = mkdtempSync(join(fixture.visible, "inner-"));
   repository(inner);
   repository(workspace);
   git(workspace, "submodule", "add", "-q", inner, "lib/inner");
@@ -306,11 +306,11 @@ const ATTEMPTS: Attempt[] = [
 let count = 0;
 
 async function run(gateway: "off" | "workspace-write", { given, plant, uses = ["."], also = [] }: Attempt) {
-  const workspace = realpathSync(mkdtempSync(join(fixture.folder, "workspace-")));
-  const ran = join(fixture.folder, `ran-${count++}`);
+  const workspace = realpathSync(mkdtempSync(join(fixture.visible, "workspace-")));
+  const ran = join(fixture.visible, `ran-${count++}`);
   rmSync(join(home, ".gitconfig"), { force: true });
   given?.(workspace);
-  writeFileSync(join(fixture.folder, "run.sh"), `#!/bin/sh\ntouch ${ran}\n`, { mode: 0o755 });
+  writeFileSync(join(fixture.visible, "run.sh"), `#!/bin/sh\ntouch ${ran}\n`, { mode: 0o755 });
   const opened: Gateway = await fixture.open({
     workspace,
     policy: { sandbox: gateway, limits: { sessions: 10_000, startsPerMinute: 1_000_000 } },
@@ -318,7 +318,7 @@ async function run(gateway: "off" | "workspace-write", { given, plant, uses = ["
   // The gateway reads the person's configuration of git from HOME.
   const result = await opened.run({
     command: plant,
-    env: { RUN: `touch ${ran}`, RUN_FILE: join(fixture.folder, "run.sh") },
+    env: { RUN: `touch ${ran}`, RUN_FILE: join(fixture.visible, "run.sh") },
   });
   await opened.close();
   for (const folder of uses) {
@@ -347,7 +347,7 @@ for (const attempt of ATTEMPTS) {
 }
 
 test("a finding is reported once, and again for another setting", async () => {
-  const workspace = realpathSync(mkdtempSync(join(fixture.folder, "workspace-")));
+  const workspace = realpathSync(mkdtempSync(join(fixture.visible, "workspace-")));
   const gateway = await fixture.open({ workspace, policy: {} });
   const about = async (command: string) =>
     (await gateway.run({ command })).warnings.filter((text) => text.includes("git runs programs"));
@@ -390,8 +390,8 @@ test("a workspace with too many repositories is reported", async () => {
 });
 
 test("a forged linked worktree does not make another repository writable", async () => {
-  const workspace = realpathSync(mkdtempSync(join(fixture.folder, "workspace-")));
-  const other = realpathSync(mkdtempSync(join(fixture.folder, "other-")));
+  const workspace = realpathSync(mkdtempSync(join(fixture.visible, "workspace-")));
+  const other = realpathSync(mkdtempSync(join(fixture.visible, "other-")));
   repository(other);
   const run = async (command: string) => {
     // A new gateway resolves the protected paths again.

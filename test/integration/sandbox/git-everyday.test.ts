@@ -23,7 +23,7 @@ function git(cwd: string, ...args: string[]): void {
 }
 
 function newFolder(name: string): string {
-  return realpathSync(mkdtempSync(join(fixture.folder, `${name}-`)));
+  return realpathSync(mkdtempSync(join(fixture.visible, `${name}-`)));
 }
 
 function repository(name: string): string {

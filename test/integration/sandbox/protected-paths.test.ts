@@ -303,6 +303,7 @@ test("a hint names the protected path that a command could not write", () => {
     denied: [],
     sockets: [],
     temporary: null,
+    hidden: [],
     user: null,
     level: "full" as const,
     notEnforced: [],

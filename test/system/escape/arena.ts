@@ -1,5 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 const SECRETS = [
@@ -23,6 +33,8 @@ export class Arena {
   readonly home: string;
   readonly state: string;
   readonly sockets: string;
+  /** A folder in /tmp that all users can write to. */
+  readonly shared = mkdtempSync(join(tmpdir(), "sallyport-shared-"));
 
   constructor(folder: string) {
     this.folder = folder;
@@ -37,7 +49,9 @@ export class Arena {
 
   /** Restores the initial state of the folders. */
   restore(): void {
-    for (const place of [this.workspace, this.outside, this.home]) rmSync(place, { recursive: true, force: true });
+    const places = [this.workspace, this.outside, this.home, this.shared];
+    for (const place of places) rmSync(place, { recursive: true, force: true });
+    put(join(this.shared, "file"), "treasure\n");
     for (const secret of SECRETS) put(join(this.home, secret), "treasure\n");
     put(join(this.home, ".bashrc"), "# as it was\n");
     put(join(this.outside, "victim"), "as it was\n");
@@ -58,7 +72,12 @@ export class Arena {
 
   /** Describes all files that a sandboxed command must not change. */
   untouched(): string {
-    return [this.outside, this.home].flatMap(describe).join("\n");
+    return [this.outside, this.home, this.shared].flatMap(describe).join("\n");
+  }
+
+  /** Removes what is not in the folder of the arena. */
+  remove(): void {
+    rmSync(this.shared, { recursive: true, force: true });
   }
 }
 

@@ -4,8 +4,8 @@ import type { RunRequest } from "../../../src/core/request.ts";
  * One attempt to escape, as a bash script that exits with 0 only if the attempt succeeds. It can use these variables:
  * OUT, a folder next to the workspace; HOME, a home directory with secrets; STATE, the state folder; TOOL, a program
  * with further attempts; SUID, a copy of it that is setuid root; KEEPER, NEIGHBOR and GATEWAY, the PIDs of other
- * processes; PORT, the port of servers on loopback; SOCKETS, a folder with Unix sockets; SHARED_TMP, a folder in /tmp
- * with one; ABSTRACT, the name of an abstract socket.
+ * processes; PORT, the port of servers on loopback; SOCKETS, a folder with Unix sockets; SHARED, a folder of another
+ * program in /tmp; SHARED_TMP, a folder in /tmp with a socket; ABSTRACT, the name of an abstract socket.
  */
 export interface Attempt {
   name: string;

@@ -38,6 +38,9 @@ const ways: [name: string, script: string][] = [
   ["read the shell's history", "grep -q treasure $HOME/.bash_history"],
   ["read a browser's cookies", "grep -qr treasure $HOME/.mozilla"],
   ["read a path masked by the operator", "grep -q treasure $OUT/operators/secret"],
+  ["read a file of another program in /tmp", "grep -q treasure $SHARED/file"],
+  ["read a file of another program in /tmp through /proc/self/root", "grep -q treasure /proc/self/root$SHARED/file"],
+  ["list the files of other programs in /tmp", 'ls /tmp | grep -q "^${SHARED##*/}\\$"'],
   ["read the database in the state folder", "head -c 6 $STATE/sallyport.db | grep -q SQLite"],
   ["list the sessions of other agents", "ls $STATE/sessions | grep -q ."],
   ["read the output of another agent's command", "cat $STATE/sessions/*/stdout | grep -q neighbor"],
@@ -84,7 +87,7 @@ export const READ_DENIED: Attempt[] = [
   },
   {
     name: "list the shared temporary directory in the profile isolated",
-    script: "ls /tmp | grep -q sallyport-user",
+    script: "ls /tmp | grep -q sallyport-shared",
     under: { sandbox: "isolated" },
   },
 ];

@@ -56,6 +56,7 @@ const env = {
   GATEWAY: String(process.pid),
   PORT: String(around.port),
   SOCKETS: arena.sockets,
+  SHARED: arena.shared,
   SHARED_TMP: shared,
   ABSTRACT: around.abstract,
 };
@@ -67,6 +68,7 @@ for (const attempt of ATTEMPTS) {
 await neighbor.kill({ signal: "SIGKILL" });
 for (const gateway of [free, confined, neighbors]) await gateway.close();
 around.close();
+arena.remove();
 rmSync(shared, { recursive: true });
 
 async function outcomeOf({ name, script, under = {}, meanwhile }: Attempt): Promise<Outcome> {

@@ -61,7 +61,9 @@ const ways: [name: string, script: string][] = [
   ["create a folder outside with a 32-bit system call", tool("int80", "$OUT/new")],
   ["write to the home directory", "echo x > $HOME/new"],
   ["write to a startup file of the shell", "echo x >> $HOME/.bashrc"],
-  ["write to the shared temporary directory", 'f=/tmp/sallyport-escape-$$; echo x > "$f" && rm "$f"'],
+  ["write to a folder of another program in /tmp", "echo x > $SHARED/new"],
+  ["change a file of another program in /tmp", "echo x >> $SHARED/file"],
+  ["remove a folder of another program in /tmp", "rm -r $SHARED"],
 ];
 
 const asRoot: [name: string, script: string][] = [

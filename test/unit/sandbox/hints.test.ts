@@ -22,6 +22,7 @@ const USUAL: SandboxSnapshot = {
   denied: ["/srv/secrets"],
   sockets: [],
   temporary: join(folder, "private"),
+  hidden: [],
   user: null,
   level: "full",
   notEnforced: [],
@@ -51,6 +52,20 @@ test("recognizes the error messages of programs that write outside the workspace
   ]) {
     assert.match(one(line), new RegExp(`${path} is outside the workspace.*writable: \\["${outside}"\\]`), line);
   }
+});
+
+test("explains that files of other programs in /tmp are not visible", () => {
+  const hidden = { hidden: [folder] };
+  for (const line of [
+    `cat: ${outside}/x: No such file or directory`,
+    `python3: can't open file '${outside}/x.py': [Errno 2] No such file or directory`,
+    `Error: ENOENT: no such file or directory, open '${outside}/x'`,
+  ]) {
+    assert.match(one(line, hidden), new RegExp(`${folder} is private to sandboxed commands`), line);
+    assert.deepEqual(hints(line), [], "without a private directory");
+  }
+  assert.deepEqual(hints(`cat: ${cwd}/x: No such file or directory`, hidden), [], "the workspace is visible");
+  assert.deepEqual(hints(`touch: cannot touch '${outside}/x': Permission denied`, hidden), [], "it is writable");
 });
 
 test("suggests disabling the sandbox for a masked path", () => {

@@ -12,6 +12,7 @@ after(() => rmSync(folder, { recursive: true }));
 
 const home = join(folder, "home");
 mkdirSync(home);
+mkdirSync(join(folder, "state")); // remembers the folder of temporary directories
 
 /** Plans a sandbox. `homes` has the home directories of the gateway's user and of the user that commands run as. */
 function specFor({
@@ -40,6 +41,7 @@ function specFor({
     home: own,
     homes: { own: homes, others },
     user: other === undefined ? null : { name: "other", home: other, ids },
+    path: "/usr/bin:/bin",
     capabilities: () => CAPABILITIES,
   });
   const { spec } = planner.plan({});

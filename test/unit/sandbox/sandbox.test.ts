@@ -37,6 +37,7 @@ function plannerFor(config: Config, capabilities: () => SandboxCapabilities | nu
     home,
     homes: { own: [home], others: [] },
     user: null,
+    path: "/usr/bin:/bin",
     capabilities,
   });
 }

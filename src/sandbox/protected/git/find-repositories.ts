@@ -13,6 +13,8 @@ const PACKAGES = new Set(["node_modules", ".venv", "venv"]);
 /** The maximum number of folders that one scan reads, and their depth. */
 const MAX_FOLDERS = 20_000;
 const MAX_DEPTH = 12;
+/** The number of folders that are read at once. */
+const MIN_FOLDERS = 64;
 const MAX_FOUND = 200;
 
 /** A scan of a workspace for repositories, nearest folders first. Symbolic links are not followed. */
@@ -38,10 +40,11 @@ export class RepositoryScan {
     return this.isDone && this.#next < this.#pending.length;
   }
 
-  /** Reads folders until the scan is done or the time is up. */
+  /** Reads folders until the scan is done or the time is up, but at least a few, even on a busy machine. */
   advance(milliseconds: number): void {
     const end = performance.now() + milliseconds;
-    while (!this.isDone && performance.now() < end) {
+    const least = this.#next + MIN_FOLDERS;
+    while (!this.isDone && (this.#next < least || performance.now() < end)) {
       const [folder, depth] = this.#pending[this.#next++] as [string, number];
       this.#read(folder, depth);
     }
