@@ -13,7 +13,7 @@ import {
   tooLarge,
   unsupportedMediaType,
 } from "./errors.ts";
-import { admit, type Caller, gatewayOf, KEY_QUERY } from "./guard/authenticate.ts";
+import { admit, type Caller, gatewayOf, TICKET_QUERY } from "./guard/authenticate.ts";
 import { API_HEADERS } from "./guard/headers.ts";
 import { checkRequest } from "./guard/origin.ts";
 import type { Operation } from "./operation.ts";
@@ -112,7 +112,7 @@ function queryOf(schema: z.ZodType | undefined, url = ""): unknown {
   const given: Record<string, string | string[]> = {};
   if (start >= 0) {
     for (const [name, value] of new URLSearchParams(url.slice(start))) {
-      if (name === KEY_QUERY) continue; // part of authentication, not of the operation
+      if (name === TICKET_QUERY) continue; // part of authentication, not of the operation
       if (Object.hasOwn(given, name)) throw invalidInput(name, "must not be given more than once");
       Object.defineProperty(given, name, { value, enumerable: true });
     }

@@ -125,7 +125,7 @@ export function wrongHost(): HttpError {
 export function wrongOrigin(): HttpError {
   return new HttpError(403, "WrongOrigin", "The request comes from another origin.", {
     action: "use_own_page",
-    hint: "Only the console of this service may use the sign-in cookie. Use a token in programs.",
+    hint: "Only the console of this service may use the key of a sign-in. Use a token in programs.",
   });
 }
 

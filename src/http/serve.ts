@@ -8,6 +8,7 @@ import { limitSockets } from "../mcp/http/sockets.ts";
 import { createApp } from "./app.ts";
 import { cannotListen, tooManyBodies, unusableCertificate } from "./errors.ts";
 import { ConnectionLimiter, RateLimiter } from "./guard/limiters.ts";
+import { Tickets } from "./guard/tickets.ts";
 import { reportWrongSecret } from "./guard/wrong-secret.ts";
 import { openLive } from "./live/open.ts";
 import { RequestCounts } from "./live/prometheus.ts";
@@ -97,12 +98,12 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     gateway,
     tokens: gateway.tokens,
     signIns: gateway.signIns,
+    tickets: new Tickets(),
     signInLimiter: new RateLimiter(),
     largeBodies: new ConnectionLimiter(LARGE_BODIES, tooManyBodies),
     requests: new RequestCounts(),
     tracing: options.tracing ?? null,
     names,
-    secure: options.tls !== null,
     version,
     workspace,
     stopping: stop.signal,
@@ -123,7 +124,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   });
   const { port } = server.address() as AddressInfo;
   return {
-    url: `${service.secure ? "https" : "http"}://${publicName(options)}:${port}`,
+    url: `${options.tls ? "https" : "http"}://${publicName(options)}:${port}`,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
       stop.abort();

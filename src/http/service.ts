@@ -2,6 +2,7 @@ import type { Gateway } from "../gateway/gateway.ts";
 import type { SignIns } from "../storage/sign-ins.ts";
 import type { Tokens } from "../storage/tokens.ts";
 import type { ConnectionLimiter, RateLimiter } from "./guard/limiters.ts";
+import type { Tickets } from "./guard/tickets.ts";
 import type { RequestCounts } from "./live/prometheus.ts";
 import type { Tracing } from "./tracing/tracer.ts";
 
@@ -11,6 +12,8 @@ export interface Service {
   gateway: Gateway;
   tokens: Tokens;
   signIns: SignIns;
+  /** One-time secrets for event streams and downloads of the console. */
+  tickets: Tickets;
   /** Limits failed sign-ins. */
   signInLimiter: RateLimiter;
   /** Limits concurrent large request bodies, which are held in memory. */
@@ -20,8 +23,6 @@ export interface Service {
   tracing: Tracing | null;
   /** Accepted host names, without ports. */
   names: readonly string[];
-  /** Whether the service uses TLS. If so, cookies are marked `Secure`. */
-  secure: boolean;
   version: string;
   workspace: string;
   /** Aborts when the service begins to stop. This ends all streams, so that clients reconnect to the next instance. */

@@ -45,13 +45,10 @@ const SECRET_BYTES = 32;
 const GOOD = `sign_ins.expires_ms > ? AND (token IS NULL OR EXISTS (
   SELECT 1 FROM tokens WHERE tokens.id = token AND revoked_ms IS NULL AND (tokens.expires_ms IS NULL OR tokens.expires_ms > ?)))`;
 
-/**
- * The sign-ins to the console, and one-time sign-in links. A sign-in has two secrets: one in a cookie and one that the
- * page stores.
- */
+/** The sign-ins to the console, and one-time sign-in links. A sign-in has a secret, the key, which the page stores. */
 export class SignIns {
-  // A browser sends a cookie to every port of a host, including the ports of servers that an agent's commands run there.
-  // The secret in the page is not sent to other ports (invariant 7).
+  // The key is not in a cookie: a browser sends cookies to every port of a host, and every port can replace them, also
+  // a server that an agent's command runs there (invariant 7).
   readonly #database: DatabaseSync;
   readonly #putLink: StatementSync;
   readonly #link: StatementSync;
@@ -100,22 +97,22 @@ export class SignIns {
     return (row as unknown as Pick<SignIn, "name" | "role"> | undefined) ?? null;
   }
 
-  /** Creates a sign-in. The secrets are returned only here. */
-  create({ name, role, agent, token, expiresMs }: NewSignIn): { signIn: SignIn; cookie: string; key: string } {
-    const [cookie, key] = [newSecret(), newSecret()];
+  /** Creates a sign-in. The key is returned only here. */
+  create({ name, role, agent, token, expiresMs }: NewSignIn): { signIn: SignIn; key: string } {
+    const key = newSecret();
     const nowMs = Date.now();
     const row = { id: newId(), name, role, agent, expires_ms: nowMs + expiresMs };
     inTransaction(this.#database, () => {
       this.#forget.run(nowMs);
-      this.#insert.run(row.id, hashOf(cookie, key), name, role, agent, token, nowMs, row.expires_ms);
+      this.#insert.run(row.id, hashOf(key), name, role, agent, token, nowMs, row.expires_ms);
     });
-    return { signIn: signInOf(row), cookie, key };
+    return { signIn: signInOf(row), key };
   }
 
-  /** Returns the sign-in with these secrets. Returns null when there is none or it is no longer valid. */
-  verify(cookie: string, key: string): SignIn | null {
+  /** Returns the sign-in with this key. Returns null when there is none or it is no longer valid. */
+  verify(key: string): SignIn | null {
     const nowMs = Date.now();
-    const row = this.#byHash.get(hashOf(cookie, key), nowMs, nowMs) as unknown as SignInRow | undefined;
+    const row = this.#byHash.get(hashOf(key), nowMs, nowMs) as unknown as SignInRow | undefined;
     return row ? signInOf(row) : null;
   }
 
@@ -135,9 +132,8 @@ function newSecret(): string {
   return randomBytes(SECRET_BYTES).toString("base64url");
 }
 
-/** Hashes secrets joined by a dot, which base64url does not contain, so that the result is unambiguous. */
-function hashOf(...secrets: string[]): string {
-  return createHash("sha256").update(secrets.join(".")).digest("hex");
+function hashOf(secret: string): string {
+  return createHash("sha256").update(secret).digest("hex");
 }
 
 function signInOf({ id, name, role, agent, expires_ms }: SignInRow): SignIn {

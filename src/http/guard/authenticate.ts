@@ -25,22 +25,22 @@ export interface Caller {
   isGood(): boolean;
 }
 
-export const COOKIE = "sallyport";
-/** The header with the console's key, the half of its credentials that is not in the cookie. */
+/** The header with the console's key. */
 export const KEY_HEADER = "x-sallyport-key";
-/** The query parameter with the key, for event streams and downloads, which cannot send headers. */
-export const KEY_QUERY = "key";
+/** The query parameter with a one-time ticket, for event streams and downloads, which cannot send headers. */
+export const TICKET_QUERY = "ticket";
 /** The WebSocket subprotocol that the server selects. The client offers the key as another one. */
 export const SOCKET_PROTOCOL = "sallyport";
 
 const SECRET = /^[\w-]{43}$/;
 const BEARER = /^Bearer +(\S{1,512}) *$/i;
 
-/** Returns the caller, or null without valid credentials. A token takes precedence over a cookie. */
+/** Returns the caller, or null without valid credentials. A token takes precedence over a key, and a key over a ticket. */
 function identifyCaller(service: Service, request: IncomingMessage): Caller | null {
   const { authorization } = request.headers;
   if (authorization !== undefined) return byToken(service, BEARER.exec(authorization)?.[1]);
-  return byCookie(service, request);
+  const key = keyOf(request);
+  return key === null ? byTicket(service, request) : byKey(service, key);
 }
 
 function byToken({ tokens }: Service, secret: string | undefined): Caller | null {
@@ -58,10 +58,8 @@ function byToken({ tokens }: Service, secret: string | undefined): Caller | null
   };
 }
 
-function byCookie({ signIns }: Service, request: IncomingMessage): Caller | null {
-  const cookie = cookieOf(request.headers.cookie);
-  const key = keyOf(request);
-  const found = cookie && key ? signIns.verify(cookie, key) : null;
+function byKey({ signIns }: Service, key: string): Caller | null {
+  const found = signIns.verify(key);
   if (!found) return null;
   const { id, name, role, agent, expiresAt } = found;
   return {
@@ -75,20 +73,14 @@ function byCookie({ signIns }: Service, request: IncomingMessage): Caller | null
   };
 }
 
-/**
- * Returns the first cookie with our name and format. Browsers share cookies between all ports of a host, so a server on
- * another port may have set one with the same name.
- */
-function cookieOf(header: string | undefined): string | null {
-  for (const part of header?.split(";") ?? []) {
-    const [name, value = ""] = part.trim().split("=", 2);
-    if (name === COOKIE && SECRET.test(value)) return value;
-  }
-  return null;
+function byTicket({ tickets }: Service, { method, url = "" }: IncomingMessage): Caller | null {
+  const start = url.indexOf("?");
+  const ticket = start < 0 ? null : new URLSearchParams(url.slice(start)).get(TICKET_QUERY);
+  return ticket === null || method !== "GET" ? null : tickets.redeem(ticket, url.slice(0, start));
 }
 
-function keyOf({ headers, url }: IncomingMessage): string | null {
-  const given = headers[KEY_HEADER] ?? protocolKey(headers["sec-websocket-protocol"]) ?? queryKey(url);
+function keyOf({ headers }: IncomingMessage): string | null {
+  const given = headers[KEY_HEADER] ?? protocolKey(headers["sec-websocket-protocol"]);
   return typeof given === "string" && SECRET.test(given) ? given : null;
 }
 
@@ -97,11 +89,6 @@ function protocolKey(protocols: string | undefined): string | undefined {
     ?.split(",")
     .map((each) => each.trim())
     .find((each) => SECRET.test(each));
-}
-
-function queryKey(url = ""): string | null {
-  const start = url.indexOf("?");
-  return start < 0 ? null : new URLSearchParams(url.slice(start)).get(KEY_QUERY);
 }
 
 /** Counts a wrong token. Returns the error, which tells the caller to wait after too many of them. */
@@ -128,8 +115,8 @@ export function gatewayOf({ gateway }: Service, { agent, name, channel }: Caller
  * Authenticates and authorizes a request; throws the error to respond with. The origin is checked first, so that
  * another website cannot learn whether the browser is signed in.
  *
- * `changes` is true for requests that change something, and for WebSockets, which browsers let any page open. If the
- * caller is identified by a cookie, only the console itself may send such requests.
+ * `changes` is true for requests that change something, and for WebSockets, which browsers let any page open. With the
+ * key of a sign-in, only the console itself may send such requests.
  */
 export function admit(
   service: Service,

@@ -6,8 +6,8 @@ import { type HttpError, repeatedHeaderError, wrongHost, wrongOrigin } from "../
  * Checks the headers of a request, its `Host` and its `Origin`. Returns the error to respond with, or null when both are accepted.
  *
  * Checking `Host` stops pages whose host name resolves to this machine (DNS rebinding). Checking `Origin` and
- * `Sec-Fetch-Site`, which no script can set, stops pages from other origins. The port must also match: cookies and
- * SameSite ignore ports, and an agent's server may listen on another port (invariant 7).
+ * `Sec-Fetch-Site`, which no script can set, stops pages from other origins. The port must also match,
+ * because an agent's server may listen on another port (invariant 7).
  */
 export function checkRequest(request: IncomingMessage, names: readonly string[]): HttpError | null {
   const { headers } = request;

@@ -40,9 +40,9 @@ function openApi(operations: readonly Operation[], version: string): Json {
         token: { type: "http", scheme: "bearer", description: "Token from `sallyport token create`" },
         page: {
           type: "apiKey",
-          in: "cookie",
-          name: "sallyport",
-          description: "Cookie from `POST /v1/sign-in`, together with the key in the header `X-Sallyport-Key`",
+          in: "header",
+          name: "X-Sallyport-Key",
+          description: "Key from `POST /v1/sign-in`",
         },
       },
     },

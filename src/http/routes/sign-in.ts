@@ -1,9 +1,8 @@
 import type { IncomingMessage } from "node:http";
-import { generateCookie } from "hono/cookie";
 import * as z from "zod";
 import type { SignIn } from "../../storage/sign-ins.ts";
 import { TOKEN_ROLES, type TokenRole } from "../../storage/tokens.ts";
-import { type Caller, COOKIE } from "../guard/authenticate.ts";
+import type { Caller } from "../guard/authenticate.ts";
 import { assertFromPerson, isPerson } from "../guard/peer.ts";
 import { reportWrongSecret } from "../guard/wrong-secret.ts";
 import { type Operation, operation, READERS_AND_AGENT } from "../operation.ts";
@@ -13,9 +12,7 @@ const SIGN_IN_MS = 12 * 3600 * 1000;
 
 interface Made {
   signIn: SignIn;
-  cookie: string;
   key: string;
-  lastsMs: number;
 }
 
 /** Creates a sign-in from a token or from the secret of a link, which works once. Returns null if neither is valid. */
@@ -36,7 +33,7 @@ function createSignIn(service: Service, secret: string, request: IncomingMessage
     summary: `${who.name} signed in with a ${by}`,
     detail: { role: who.role, expiresAt: made.signIn.expiresAt, ...(peer ? { peer } : {}) },
   });
-  return { ...made, lastsMs };
+  return made;
 }
 
 interface Found {
@@ -106,10 +103,9 @@ export const signInOperations: readonly Operation[] = [
       // address and must not lock the operator out.
       const made = createSignIn(service, body.secret, request);
       if (!made) throw reportWrongSecret(service, request);
-      const { signIn, cookie, key, lastsMs } = made;
+      const { signIn, key } = made;
       const agent = signIn.role === "agent" ? signIn.agent : null;
-      const headers = { "set-cookie": sessionCookie(service, cookie, Math.floor(lastsMs / 1000)) };
-      return Response.json({ ...me({ ...signIn, agent }, service), key }, { headers });
+      return { ...me({ ...signIn, agent }, service), key };
     },
   }),
   operation({
@@ -124,18 +120,24 @@ export const signInOperations: readonly Operation[] = [
         service.signIns.end(caller.signIn);
         gateway.audit.append(signOutEntry(caller));
       }
-      return Response.json({}, { headers: { "set-cookie": sessionCookie(service, "", 0) } });
+      return {};
     },
   }),
+  operation({
+    method: "POST",
+    path: "/v1/tickets",
+    id: "createTicket",
+    summary: "Create a one-time ticket for an event stream or a download",
+    roles: READERS_AND_AGENT,
+    body: z.strictObject({
+      path: z.string().min(1).max(1024).startsWith("/v1/").describe("Path that the ticket is for, without a query"),
+    }),
+    response: z.object({
+      ticket: z.string().describe("Ticket to send as the query parameter `ticket`; works once, within 30 seconds"),
+    }),
+    handle: ({ service, caller, body }) => ({ ticket: service.tickets.issue(caller, body.path) }),
+  }),
 ];
-
-/**
- * Returns the `Set-Cookie` header of a sign-in. `SameSite=Strict` keeps other sites from sending the cookie, and
- * `HttpOnly` keeps scripts from reading it.
- */
-function sessionCookie({ secure }: Service, value: string, seconds: number): string {
-  return generateCookie(COOKIE, value, { path: "/", maxAge: seconds, httpOnly: true, secure, sameSite: "Strict" });
-}
 
 function signOutEntry({ name, role, agent, channel }: Caller) {
   return {

@@ -48,7 +48,7 @@ async function signIn(url: string, link: string): Promise<Record<string, string>
   const response = await post(`${url}/v1/sign-in`, { secret: link.split("#")[1] });
   assert.equal(response.status, 200);
   const { key } = (await response.json()) as { key: string };
-  return { cookie: response.headers.getSetCookie()[0]?.split(";")[0] ?? "", "x-sallyport-key": key };
+  return { "x-sallyport-key": key };
 }
 
 for (const [args, reason] of [
@@ -157,7 +157,6 @@ test("serves other machines over TLS", { skip: missing("openssl") }, async (cont
   asked.end(JSON.stringify({ secret: serving.link?.split("#")[1] }));
   const [answer] = await once(asked, "response");
   assert.equal(answer.statusCode, 200);
-  assert.match(answer.headers["set-cookie"][0], /; Secure;/);
   answer.resume();
   assert.equal(await stop(serving), 0);
 });

@@ -58,6 +58,7 @@ export const BODIES: Record<string, object> = {
   decide: { decision: "deny" },
   addRule: { command: ["git", "status"] },
   tryRule: { rule: { command: ["git", "status"] }, commands: ["git status"] },
+  createTicket: { path: "/v1/me" },
   check: { command: "true" },
   createToken: { name: "made", role: "viewer" },
 };

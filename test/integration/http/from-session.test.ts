@@ -111,7 +111,7 @@ test("a command cannot act as an operator or sign in", async () => {
   const page = await service.signIn();
   const id = await pending("echo page");
   const stolen = post(`/v1/approvals/${id}/decision`, service.pageHeaders(page), { decision: "once" });
-  assert.match(await send(stolen), /^HTTP\/1.1 403/, "a cookie");
+  assert.match(await send(stolen), /^HTTP\/1.1 403/, "a key");
 });
 
 test("a refusal is recorded with the process, but not every one of a loop", async () => {

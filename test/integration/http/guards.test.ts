@@ -30,7 +30,7 @@ async function send(method: string, path: string, headers: OutgoingHttpHeaders, 
 }
 
 const json = { "content-type": "application/json" };
-const cookies = () => ({ cookie: page.cookie, "x-sallyport-key": page.key });
+const signedIn = () => ({ "x-sallyport-key": page.key });
 const bearer = () => ({ authorization: `Bearer ${service.secrets.operator}` });
 const host = () => new URL(service.url).host;
 const run = '{"command":"true"}';
@@ -45,7 +45,7 @@ test("rejects an unknown host name, whatever it resolves to", async () => {
     "127.0.0.1@evil.example",
   ];
   for (const name of names) {
-    for (const headers of [bearer(), cookies(), {}]) {
+    for (const headers of [bearer(), signedIn(), {}]) {
       const { status, body } = await send("GET", "/v1/me", { ...headers, host: name });
       // Node itself rejects malformed host names.
       if (status !== 400) assert.deepEqual([status, body.error?.type], [403, "WrongHost"], name);
@@ -61,7 +61,7 @@ test("rejects every request that a browser lets another website send", async () 
   const foreign = [
     { origin: "https://evil.example" },
     { origin: "null" },
-    // Another port is another origin, which cookies and SameSite do not distinguish.
+    // Another port is another origin.
     { origin: "http://127.0.0.1:3000" },
     { origin: `https://${host()}.evil.example` },
     { origin: `http://user@${host()}` },
@@ -70,19 +70,19 @@ test("rejects every request that a browser lets another website send", async () 
     { origin: service.url, "sec-fetch-site": "cross-site" },
   ];
   for (const headers of foreign) {
-    const { status, body } = await send("POST", "/v1/sessions", { ...cookies(), ...json, ...headers }, run);
+    const { status, body } = await send("POST", "/v1/sessions", { ...signedIn(), ...json, ...headers }, run);
     assert.deepEqual([status, body.error?.type], [403, "WrongOrigin"], JSON.stringify(headers));
-    const read = await send("GET", "/v1/sessions", { ...cookies(), ...headers });
+    const read = await send("GET", "/v1/sessions", { ...signedIn(), ...headers });
     assert.deepEqual([read.status, read.body.error?.type], [403, "WrongOrigin"], JSON.stringify(headers));
   }
-  // A browser always sends the origin of a change, so a cookie request without one does not come from the console.
-  const silent = await send("POST", "/v1/sessions", { ...cookies(), ...json }, run);
+  // A browser always sends the origin of a change, so a request with a key but without one does not come from the console.
+  const silent = await send("POST", "/v1/sessions", { ...signedIn(), ...json }, run);
   assert.deepEqual([silent.status, silent.body.error?.type], [403, "WrongOrigin"]);
   assert.deepEqual(service.gateway.list(), []);
 });
 
 test("rejects a form sent by another website, because only JSON is accepted", async () => {
-  const own = { ...cookies(), origin: service.url };
+  const own = { ...signedIn(), origin: service.url };
   for (const type of [
     "text/plain",
     "application/x-www-form-urlencoded",
@@ -99,7 +99,7 @@ test("rejects a form sent by another website, because only JSON is accepted", as
 
 test("accepts requests of the console with the headers that browsers send", async () => {
   for (const headers of [{ origin: service.url }, { "sec-fetch-site": "same-origin" }]) {
-    const { status } = await send("POST", "/v1/check", { ...cookies(), ...json, ...headers }, run);
+    const { status } = await send("POST", "/v1/check", { ...signedIn(), ...json, ...headers }, run);
     assert.equal(status, 200);
   }
 });
@@ -151,8 +151,8 @@ test("responds to all wrong secrets in the same way", async () => {
     bodies.add(JSON.stringify(body));
   }
   assert.equal(bodies.size, 1);
-  // A valid cookie does not make up for an invalid token.
-  assert.equal((await send("GET", "/v1/me", { ...cookies(), authorization: "Bearer x" })).status, 401);
+  // A valid key does not make up for an invalid token.
+  assert.equal((await send("GET", "/v1/me", { ...signedIn(), authorization: "Bearer x" })).status, 401);
 });
 
 test("survives input that is not HTTP and requests that are not completed", async () => {

@@ -7,6 +7,7 @@ import { BODIES, type Described, describedOperations, pathOf } from "./described
 const MAY: Record<string, string[]> = {
   me: ["viewer", "approver", "operator", "agent"],
   signOut: ["viewer", "approver", "operator", "agent"],
+  createTicket: ["viewer", "approver", "operator", "agent"],
   listSessions: ["viewer", "approver", "operator", "agent"],
   run: ["operator", "agent"],
   getSession: ["viewer", "approver", "operator", "agent"],

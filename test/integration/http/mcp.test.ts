@@ -24,7 +24,7 @@ test("serves MCP to agents on the same listener", async () => {
   assert.match(await response.text(), /"serverInfo"/);
 });
 
-test("rejects tokens of people and cookies for MCP", async () => {
+test("rejects tokens and keys of people for MCP", async () => {
   for (const role of ["viewer", "approver", "operator", null] as const) {
     const response = await service.ask(role, "/mcp", { body: initialize, headers });
     assert.equal(response.status, 401, String(role));

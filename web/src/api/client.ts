@@ -15,12 +15,13 @@ export class ApiError extends Error {
   }
 }
 
-type Query = Record<string, string | number | boolean | null | undefined>;
+export type Query = Record<string, string | number | boolean | null | undefined>;
 
 export interface CallOptions {
   query?: Query;
   body?: unknown;
   signal?: AbortSignal;
+  headers?: Record<string, string>;
 }
 
 const signedOut = new Set<() => void>();
@@ -49,12 +50,21 @@ export function address(path: string, query: Query = {}): string {
   return search === "" ? path : `${path}?${search}`;
 }
 
-/** Returns a URL that carries the key as a parameter, for event streams and downloads, which cannot send headers. */
-export const keyedAddress = (path: string, query: Query = {}): string => address(path, { ...query, key: key() });
+/**
+ * Downloads a file under this name, or under the one that the service suggests. A download cannot send headers, so its
+ * address has a one-time ticket.
+ */
+export async function download(path: string, query: Query, name = ""): Promise<void> {
+  const { ticket } = await post<{ ticket: string }>("/v1/tickets", { path });
+  const link = document.createElement("a");
+  link.href = address(path, { ...query, ticket });
+  link.download = name;
+  link.click();
+}
 
 /** Requests a stream or a file that is not JSON. */
-export async function open(path: string, signal: AbortSignal): Promise<Response> {
-  const response = await send("GET", path, { signal });
+export async function open(path: string, signal: AbortSignal, headers: Record<string, string> = {}): Promise<Response> {
+  const response = await send("GET", path, { signal, headers });
   if (response.ok) return response;
   const body = (await response.json().catch(() => null)) as { error?: ErrorBody } | null;
   throw errorOf(response.status, body?.error, path);
@@ -66,7 +76,7 @@ interface ErrorBody {
   recovery?: Recovery[];
 }
 
-async function send(method: string, path: string, { query, body, signal }: CallOptions): Promise<Response> {
+async function send(method: string, path: string, { query, body, signal, headers }: CallOptions): Promise<Response> {
   try {
     return await fetch(address(path, query), {
       method,
@@ -75,6 +85,7 @@ async function send(method: string, path: string, { query, body, signal }: CallO
         accept: "application/json",
         ...(key() !== "" && { [KEY_HEADER]: key() }),
         ...(body !== undefined && { "content-type": "application/json" }),
+        ...headers,
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       ...(signal && { signal }),

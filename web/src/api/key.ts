@@ -1,6 +1,6 @@
 /**
- * The half of the console's credentials that is not in its cookie. Browsers send cookies to every port of a host, so an
- * agent's server on another port would receive them. Local storage can only be read by this origin.
+ * The key of the sign-in. It is not in a cookie: browsers share cookies between all ports of a host, and an agent's
+ * server may listen on another port. Local storage can only be accessed by this origin.
  */
 const NAME = "sallyport-key";
 

@@ -1,4 +1,4 @@
-import { keyedAddress } from "../api/client.ts";
+import { readEvents } from "../api/events.ts";
 import { key } from "../api/key.ts";
 
 export type Connection = "connecting" | "live" | "waiting";
@@ -23,7 +23,6 @@ type TabMessage =
   | { type: "event"; name: string; data: unknown };
 
 const NAMES = ["session", "removed", "approval", "stats", "audit", "reset"];
-const RETRY_MS = 2000;
 
 /**
  * Opens one event stream for all tabs of the browser, because a browser allows only six connections to a host. The tab
@@ -73,15 +72,14 @@ export function openSharedStream(events: StreamEvents): () => void {
 class Leader {
   readonly #events: StreamEvents;
   readonly #tell: (message: TabMessage) => void;
-  #source: EventSource | null = null;
-  #retry = 0;
+  readonly #stop: () => void;
   #state: Connection = "connecting";
   #sequence = 0;
 
   constructor(events: StreamEvents, tell: (message: TabMessage) => void) {
     this.#events = events;
     this.#tell = tell;
-    this.#open();
+    this.#stop = this.#open();
   }
 
   introduce(): void {
@@ -89,8 +87,7 @@ class Leader {
   }
 
   close(): void {
-    window.clearTimeout(this.#retry);
-    this.#source?.close();
+    this.#stop();
   }
 
   #become(state: Connection): void {
@@ -99,34 +96,38 @@ class Leader {
     this.introduce();
   }
 
-  /** Opens the stream. After a lost connection the browser resumes the stream by itself, without a gap. */
-  #open(): void {
-    const source = new EventSource(keyedAddress("/v1/events"));
-    this.#source = source;
+  /** Opens the stream. It is resumed after a lost connection without a gap, and starts anew after a refusal. */
+  #open(): () => void {
     let isFresh = false;
-    source.addEventListener("ready", (event) => {
-      const { sequence = 0 } = JSON.parse((event as MessageEvent<string>).data) as { sequence?: number };
-      this.#sequence = sequence;
-      if (!isFresh) {
-        this.#events.onFresh(sequence);
-        this.#tell({ type: "fresh", sequence });
-      }
-      isFresh = true;
-      this.#become("live");
-    });
-    source.addEventListener("error", () => {
-      this.#become("waiting");
-      // A rejected stream is closed: the browser does not reconnect by itself.
-      if (source.readyState !== EventSource.CLOSED) return;
-      this.#events.onRefused();
-      this.#retry = window.setTimeout(() => this.#open(), RETRY_MS);
-    });
-    for (const name of NAMES) {
-      source.addEventListener(name, (event) => {
-        const data: unknown = JSON.parse((event as MessageEvent<string>).data);
-        this.#events.onEvent(name, data);
-        this.#tell({ type: "event", name, data });
-      });
+    return readEvents(
+      "/v1/events",
+      {},
+      {
+        onEvent: (name, data) => {
+          if (name === "ready") {
+            this.#ready((data as { sequence?: number }).sequence ?? 0, isFresh);
+            isFresh = true;
+          } else if (NAMES.includes(name)) {
+            this.#events.onEvent(name, data);
+            this.#tell({ type: "event", name, data });
+          }
+        },
+        onLost: (refused) => {
+          this.#become("waiting");
+          if (!refused) return;
+          isFresh = false;
+          this.#events.onRefused();
+        },
+      },
+    );
+  }
+
+  #ready(sequence: number, isResumed: boolean): void {
+    this.#sequence = sequence;
+    if (!isResumed) {
+      this.#events.onFresh(sequence);
+      this.#tell({ type: "fresh", sequence });
     }
+    this.#become("live");
   }
 }

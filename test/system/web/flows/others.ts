@@ -66,7 +66,7 @@ export function otherFlows(stage: () => Stage): void {
     await page.getByRole("button", { name: "Verify" }).click();
     await page.getByText(/Verification failed at entry 3:/).waitFor();
     const download = page.waitForEvent("download");
-    await page.getByRole("link", { name: "Export" }).click();
+    await page.getByRole("button", { name: "Export" }).click();
     assert.equal((await download).suggestedFilename(), "audit.ndjson");
   });
 }

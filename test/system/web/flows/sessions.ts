@@ -10,7 +10,7 @@ export function sessionListFlows(stage: () => Stage): void {
     assert.doesNotMatch(page.url(), /[\w-]{43}/);
     const secret = service.link();
     const second = await browser.signedIn(secret);
-    await second.context().clearCookies();
+    await second.evaluate(() => localStorage.clear());
     await second.goto("about:blank");
     await second.goto(`/sign-in#${secret}`);
     await second.getByRole("alert").waitFor();

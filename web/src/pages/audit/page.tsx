@@ -1,5 +1,5 @@
 import { createEffect, createMemo, createSignal, For, Show } from "solid-js";
-import { keyedAddress } from "../../api/client.ts";
+import { download } from "../../api/client.ts";
 import { useKeys } from "../../keys/bindings.ts";
 import { auditHead } from "../../live/events.ts";
 import { rememberQuery, route, sessionHash } from "../../route.ts";
@@ -48,10 +48,10 @@ export default function AuditPage() {
             {newer()} new {newer() === 1 ? "entry" : "entries"}
           </button>
         </Show>
-        <a class="button" href={keyedAddress("/v1/audit/export", auditQuery(asked()))} download="audit.ndjson">
+        <button type="button" onClick={() => void download("/v1/audit/export", auditQuery(asked()), "audit.ndjson")}>
           <Icon name="file" />
           Export
-        </a>
+        </button>
       </header>
       <Chain />
       <div class="filters">

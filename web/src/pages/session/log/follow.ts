@@ -1,4 +1,4 @@
-import { keyedAddress } from "../../../api/client.ts";
+import { readEvents } from "../../../api/events.ts";
 import type { LogPiece } from "../../../api/shapes.ts";
 import type { LogStream } from "./log.ts";
 import { type Part, textOf } from "./region.ts";
@@ -7,7 +7,7 @@ import { type Part, textOf } from "./region.ts";
 const EVERY_MS = 60;
 
 /**
- * Follows a log from an offset. After a lost connection, the browser itself resumes the stream where it stopped.
+ * Follows a log from an offset. After a lost connection, the stream is resumed where it stopped.
  * Returns a function that stops following.
  */
 export function follow(
@@ -25,24 +25,30 @@ export function follow(
     waiting = [];
     if (parts.length > 0) onParts(parts, position);
   };
-  const source = new EventSource(
-    keyedAddress(`/v1/sessions/${encodeURIComponent(id)}/follow`, { stream, offset: position }),
-  );
-  source.addEventListener("chunk", (event) => {
-    const piece = JSON.parse((event as MessageEvent<string>).data) as LogPiece;
+  const take = (piece: LogPiece): void => {
     const { text, bytes } = textOf(piece);
     const { stream: of, dropped, timeMs } = piece;
     position += dropped;
     waiting.push({ position, bytes, dropped, stream: of, timeMs, text });
     position += bytes;
     if (timer === 0) timer = window.setTimeout(flush, EVERY_MS);
-  });
-  source.addEventListener("end", () => {
-    source.close();
-    flush();
-  });
+  };
+  const stop = readEvents(
+    `/v1/sessions/${encodeURIComponent(id)}/follow`,
+    { stream, offset: position },
+    {
+      onEvent: (name, data) => {
+        if (name === "chunk") take(data as LogPiece);
+        else if (name === "end") {
+          stop();
+          flush();
+        }
+      },
+      onLost: () => {},
+    },
+  );
   return () => {
     window.clearTimeout(timer);
-    source.close();
+    stop();
   };
 }

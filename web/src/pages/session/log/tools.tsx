@@ -1,5 +1,5 @@
 import { For, type JSX, Show } from "solid-js";
-import { keyedAddress } from "../../../api/client.ts";
+import { download } from "../../../api/client.ts";
 import { Icon } from "../../../ui/icon.tsx";
 import type { LogStream } from "./log.ts";
 import type { LogSettings } from "./viewer.tsx";
@@ -83,10 +83,10 @@ export function LogTools(props: {
           <Icon name="down" />
           <Show when={props.live}>Follow</Show>
         </button>
-        <a class="button small" href={keyedAddress(path(), { stream: props.settings.stream })} download="">
+        <button type="button" class="small" onClick={() => void download(path(), { stream: props.settings.stream })}>
           <Icon name="file" />
           Download
-        </a>
+        </button>
       </div>
     </div>
   );
