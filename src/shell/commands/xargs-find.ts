@@ -1,7 +1,7 @@
 /** Models `xargs`, `parallel` and `find -exec`, whose commands receive arguments at run time. */
 import { type Field, joinFields, likely, literal, type StreamContent, unknownField } from "../expand/field.ts";
 import { limits } from "../limits.ts";
-import { normalize } from "../path.ts";
+import { isInside, normalize } from "../path.ts";
 import { type Call, markCommandUnknown, type Runner, recordTarget } from "../walk/call.ts";
 import { NO_CONTENT } from "../walk/state.ts";
 import { contentOf, fileContent, isRemote, readContent } from "../walk/streams.ts";
@@ -184,7 +184,10 @@ export function list(call: Call): void {
   const { list: flags, operands } = readOptions(call.argv, { short: "I:T:w:", long: "ignore= hide= width= directory" });
   const whole = flags.some(({ name }) => name === "d" || name === "directory");
   const names = operands.map((field) => (whole || field.glob ? field.shape : "*"));
-  if (names.some((name) => name === null)) return;
+  // Names from folders of the workspace are harmless, and an approval is bound to the folder instead.
+  const outside =
+    operands.some((field) => field.shape?.startsWith("/")) || !isInside(call.cwd ?? "/", call.walk.context.workspace);
+  if (names.some((name) => name === null) || !outside) return;
   const uncertain = { span: call.fact.span, why: "the files that `ls` prints are known only at run time" };
   call.output = { kind: "text", text: `${names.join("\n") || "*"}\n`, field: null, uncertain, pattern: true };
 }
