@@ -8,7 +8,7 @@
  * @example
  * ```ts
  * const { sandbox } = gateway.check("ls");
- * console.log(sandbox?.level); // full
+ * if (sandbox?.level !== "full") console.log("Commands that cannot be analyzed require approval.");
  * ```
  */
 export type SandboxLevel = "full" | "partial" | "none";
@@ -49,6 +49,7 @@ export type UnsupportedFeature =
  * ```
  */
 export interface SandboxEnforcement {
+  /** The level. */
   level: SandboxLevel;
   /** The promises that are not kept. Empty with `full`, and if the sandbox is off. */
   notEnforced: readonly UnsupportedFeature[];
