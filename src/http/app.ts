@@ -13,7 +13,8 @@ import {
   tooLarge,
   unsupportedMediaType,
 } from "./errors.ts";
-import { admit, type Caller, gatewayOf, TICKET_QUERY } from "./guard/authenticate.ts";
+import { admit, gatewayOf, TICKET_QUERY } from "./guard/authenticate.ts";
+import type { Caller } from "./guard/caller.ts";
 import { API_HEADERS } from "./guard/headers.ts";
 import { checkRequest } from "./guard/origin.ts";
 import type { Operation } from "./operation.ts";

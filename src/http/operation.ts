@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type * as z from "zod";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { TokenRole } from "../storage/tokens.ts";
-import type { Caller } from "./guard/authenticate.ts";
+import type { Caller } from "./guard/caller.ts";
 import type { Service } from "./service.ts";
 
 export type Role = TokenRole;

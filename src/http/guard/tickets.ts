@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Caller } from "./authenticate.ts";
+import type { Caller } from "./caller.ts";
 
 const LASTS_MS = 30_000;
 /** The maximum number of unused tickets. The oldest is dropped when there are more. */

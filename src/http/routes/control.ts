@@ -4,7 +4,7 @@ import { SessionSchema } from "../../core/session-schema.ts";
 import type { TerminalSize } from "../../core/terminal.ts";
 import type { AuditLog } from "../../storage/audit.ts";
 import { regularExpression } from "../../text/regex.ts";
-import type { Caller } from "../guard/authenticate.ts";
+import type { Caller } from "../guard/caller.ts";
 import { OPERATORS_AND_AGENT, type Operation, type OperationCall, operation, READERS_AND_AGENT } from "../operation.ts";
 import { flag, milliseconds, waitTime } from "../schemas.ts";
 

@@ -1,4 +1,4 @@
-import type { Caller } from "../guard/authenticate.ts";
+import type { Caller } from "../guard/caller.ts";
 import type { ConnectionLimiter } from "../guard/limiters.ts";
 import { type ChangeFeed, type EventText, parsePosition, positionText, resetEvent } from "../live/change-feed.ts";
 import { EVENT_STREAM, EventStream, eventText, lastEventId, type Streams } from "../live/event-stream.ts";

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import * as z from "zod";
 import type { SignIn } from "../../storage/sign-ins.ts";
 import { TOKEN_ROLES, type TokenRole } from "../../storage/tokens.ts";
-import type { Caller } from "../guard/authenticate.ts";
+import type { Caller } from "../guard/caller.ts";
 import { assertFromPerson, isPerson } from "../guard/peer.ts";
 import { reportWrongSecret } from "../guard/wrong-secret.ts";
 import { type Operation, operation, READERS_AND_AGENT } from "../operation.ts";

@@ -12,11 +12,11 @@ function filesWith(pattern: RegExp): string[] {
   return FILES.filter((name) => pattern.test(readFileSync(join(SRC, name), "utf8"))).sort();
 }
 
-test("only the executor and two doctor checks start processes", () => {
+test("only the executor and three doctor checks start processes", () => {
   const starters = filesWith(/from "node:(child_process|cluster|worker_threads)"|process\.binding/);
   assert.ok(starters.includes("executor/spawn-keeper.ts"));
   const others = starters.filter((name) => !name.startsWith("executor/"));
-  assert.deepEqual(others, ["doctor/executor.ts", "doctor/state-folder.ts"]);
+  assert.deepEqual(others, ["doctor/apparmor.ts", "doctor/executor.ts", "doctor/state-folder.ts"]);
 });
 
 test("only submit launches commands", () => {

@@ -78,7 +78,7 @@ test("creates folders that a program has removed", () => {
   for (const { source } of binds) assert.ok(existsSync(source), source);
 });
 
-test("nobody can predict the name of the folder in /tmp", () => {
+test("the name of the folder in /tmp is unpredictable", () => {
   const before = new Set(readdirSync(room));
   const bases = ["p", "q"].map((name) => privateTmpOf(owner(name)).base);
   assert.notEqual(bases[0], bases[1]);

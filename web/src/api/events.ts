@@ -10,7 +10,7 @@ interface EventHandlers {
 
 /**
  * Reads an event stream and resumes it after a lost connection. `EventSource` cannot send the key in a header, and an
- * address must not contain it. After a refusal the stream starts anew. Returns a function that stops reading.
+ * address must not contain it. After a refusal the stream starts from the beginning. Returns a function that stops reading.
  */
 export function readEvents(path: string, query: Query, handlers: EventHandlers): () => void {
   const over = new AbortController();

@@ -96,7 +96,7 @@ class Leader {
     this.introduce();
   }
 
-  /** Opens the stream. It is resumed after a lost connection without a gap, and starts anew after a refusal. */
+  /** Opens the stream. It is resumed after a lost connection without a gap, and starts from the beginning after a refusal. */
   #open(): () => void {
     let isFresh = false;
     return readEvents(
