@@ -119,7 +119,9 @@ for (const uid of IDENTITIES) {
     }
     if (tier.mounts === "none") return;
     assert.equal(await tries(["serve", "/dev/shm/served-in-memory"]), "done");
-    if (tier.isolation) assert.equal(await tries(["serve", "/tmp/served"], { isolated: true }), "done");
+    const binds = [{ at: "/tmp", source: cell.own(join(cell.folder, "private")) }];
+    assert.equal(await tries(["serve", "/tmp/served"], { binds }), "done");
+    assert.equal(await tries(["greet", "/tmp/served"]), "ENOENT");
   });
 
   test(`user ${uid} cannot win a race with the broker`, { skip }, async () => {

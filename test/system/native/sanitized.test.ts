@@ -30,7 +30,7 @@ const SUITE = [
   ...["endings", "pipelined", "lingering", "stdin", "output", "terminal", "killed-keepers"].map(
     (name) => `executor/${name}`,
   ),
-  ...["files", "network"].map((name) => `native/sandbox-${name}`),
+  ...["sandbox-files", "sandbox-network", "socket-broker"].map((name) => `native/${name}`),
 ];
 
 for (const name of SUITE) {
