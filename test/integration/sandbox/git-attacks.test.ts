@@ -301,7 +301,32 @@ const ATTEMPTS: Attempt[] = [
     plant: `git init -q; git config -f x core.fsmonitor "$RUN #"; git config include.path ../x`,
     warns: /\.git\/config \(include\.path\)/,
   },
+  {
+    name: "create a submodule among installed packages",
+    given: repository,
+    plant: plantSubmodule("node_modules/p/s"),
+    warns: /node_modules\/p\/s\/\.git\/config \(core\.fsmonitor\)/,
+  },
+  {
+    name: "create a submodule in a deep folder, with a compressed index",
+    given: repository,
+    plant: `${plantSubmodule("a/b/c/d/e/f/g/h/i/j/k/l/m/n/s")}; git -c core.fsmonitor= update-index --index-version 4`,
+    warns: /n\/s\/\.git\/config \(core\.fsmonitor\)/,
+  },
+  {
+    name: "create a remote that is a repository with hooks",
+    given: repository,
+    plant: `git init -q --bare node_modules/e; cp "$RUN_FILE" node_modules/e/hooks/pre-receive; mkdir -p .git/remotes; echo "URL: $PWD/node_modules/e" > .git/remotes/origin`,
+    also: [["push", "origin", "HEAD"]],
+    warns: /\.git\/remotes\/origin \(remote\)/,
+  },
 ];
+
+/** Creates a repository at PATH, and an entry for it in the index of the workspace's repository. */
+function plantSubmodule(path: string): string {
+  const commit = "-c user.name=x -c user.email=x@x commit -q --allow-empty -m x";
+  return `git init -q ${path}; git -C ${path} ${commit}; git update-index --add --cacheinfo 160000,$(git -C ${path} rev-parse HEAD),${path}; git config -f ${path}/.git/config core.fsmonitor "$RUN #"`;
+}
 
 let count = 0;
 

@@ -1,5 +1,7 @@
 import { type Dirent, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { gitDirectoryOf } from "./git-directory.ts";
+import { gitlinksOf } from "./gitlinks.ts";
 import { linkedFileIn } from "./hard-links.ts";
 
 /** Folders of installed packages and build output, which are large and in which a person rarely uses git. */
@@ -58,12 +60,26 @@ export class RepositoryScan {
       // The name is compared as on a file system that ignores case.
       if (entry.name.toLowerCase() === ".git") {
         this.repositories.push(path);
+        this.#addSubmodules(folder, path, depth);
         if (entry.isDirectory()) this.linkedFile ??= linkedFileIn(join(path, "objects"));
       } else if (!entry.isDirectory()) continue;
       else if (PACKAGES.has(entry.name)) this.linkedFile ??= linkedFileIn(path);
       else if (depth < MAX_DEPTH && !SKIPPED.has(entry.name)) this.#pending.push([path, depth + 1]);
     }
   }
+
+  /** Adds the submodules in skipped folders. `git status` in the repository reads their settings, too. */
+  #addSubmodules(folder: string, git: string, depth: number): void {
+    const directory = gitDirectoryOf(git);
+    const links = directory === null ? [] : gitlinksOf(directory);
+    for (const link of links.filter((path) => isSkipped(path, depth))) this.#pending.push([join(folder, link), depth]);
+  }
+}
+
+/** Reports whether the scan does not reach a folder at a relative path. */
+function isSkipped(path: string, depth: number): boolean {
+  const names = path.split("/");
+  return depth + names.length > MAX_DEPTH || names.some((name) => SKIPPED.has(name));
 }
 
 /** Reports whether git takes a folder with these entries for a bare repository, and would read its `config`. */

@@ -51,8 +51,8 @@ function inspectDirectory(directory: string, isWorktree: boolean, workingTree: s
 
 /**
  * Returns what is dangerous in the data of a git directory, which commands can write even in a protected repository: an
- * unfinished rebase that runs commands, and links to files that git then writes to. A log, for example, contains the
- * names of branches.
+ * unfinished rebase that runs commands, links to files that git then writes to (a log, for example, contains the names
+ * of branches), and remotes outside `config`, because a push to a local repository runs its hooks.
  */
 export function inspectData(directory: string): RepositoryFinding[] {
   const folders = ["", "logs", "logs/refs", "logs/refs/heads"].map((name) => join(directory, name));
@@ -60,6 +60,7 @@ export function inspectData(directory: string): RepositoryFinding[] {
   return [
     ...inspectTodo(join(directory, "rebase-merge/git-rebase-todo")),
     ...links.flatMap((link) => inspectLink(link, directory)),
+    ...["remotes", "branches"].flatMap((name) => inspectRemotes(join(directory, name))),
   ];
 }
 
@@ -83,18 +84,31 @@ function inspectConfig(file: string, workingTree: string): RepositoryFinding[] {
   });
 }
 
-const MAX_HOOKS = 50;
+const MAX_FILES = 50;
 
 function inspectHooks(folder: string): RepositoryFinding[] {
   try {
     const names = readdirSync(folder).filter((name) => !/\.sample$|^README/.test(name));
-    return names.slice(0, MAX_HOOKS).map((name) => {
-      const file = join(folder, name);
-      return { file, what: "hook", version: String(lstatSync(file).ctimeMs) };
-    });
+    return filesOf(folder, names, "hook");
   } catch {
     return [];
   }
+}
+
+/** Finds the remotes in `remotes` and `branches`, which git still reads but no longer writes. */
+function inspectRemotes(folder: string): RepositoryFinding[] {
+  try {
+    return filesOf(folder, readdirSync(folder), "remote");
+  } catch {
+    return [];
+  }
+}
+
+function filesOf(folder: string, names: readonly string[], what: string): RepositoryFinding[] {
+  return names.slice(0, MAX_FILES).map((name) => {
+    const file = join(folder, name);
+    return { file, what, version: String(lstatSync(file).ctimeMs) };
+  });
 }
 
 /** Finds commands in the instructions of an unfinished rebase, which `git rebase --continue` runs. */
