@@ -1,5 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-/** `node runner.ts FOLDER TOOL SUID`: runs each attempt without and with a sandbox, and prints the outcomes. */
+/**
+ * `node runner.ts FOLDER TOOL SUID [PATTERN]`: runs each attempt, or those whose name matches the pattern, without and
+ * with a sandbox, and prints the outcomes.
+ */
 import { openGateway } from "../../../src/gateway/open.ts";
 import type { GatewayOptions } from "../../../src/gateway/options.ts";
 import { until } from "../../fixtures/until.ts";
@@ -18,7 +21,7 @@ export interface Outcome {
   warnings: string[];
 }
 
-const [folder = "", tool = "", suid = ""] = process.argv.slice(2);
+const [folder = "", tool = "", suid = "", pattern = ""] = process.argv.slice(2);
 const isRoot = process.getuid?.() === 0;
 const arena = new Arena(folder);
 process.env.HOME = arena.home;
@@ -62,7 +65,7 @@ const env = {
 };
 
 for (const attempt of ATTEMPTS) {
-  if (attempt.who === (isRoot ? "ordinary" : "root")) continue;
+  if (attempt.who === (isRoot ? "ordinary" : "root") || !new RegExp(pattern).test(attempt.name)) continue;
   process.stdout.write(`${JSON.stringify(await outcomeOf(attempt))}\n`);
 }
 await neighbor.kill({ signal: "SIGKILL" });
