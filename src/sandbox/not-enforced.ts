@@ -11,7 +11,7 @@ interface NotEnforced {
 /** The promises that a machine may not keep, by their names. Every surface takes its words from here. */
 export const NOT_ENFORCED: Record<UnsupportedFeature, NotEnforced> = {
   mounts: {
-    what: "protected paths, denied paths in writable folders, masked system files",
+    what: "protected paths, the private /tmp, denied paths in writable folders, masked system files",
     needs: "a mount namespace",
   },
   metadata: {
