@@ -23,7 +23,7 @@ const NOT_RUN: Record<string, string> = {
   "docs/guides/connect-an-agent.md: claude mcp add --transport http": "claude is not part of Sallyport",
   "docs/guides/run-a-fleet.md: nats-server -js": "test/fixtures/nats.ts starts a server on a free port",
   "docs/guides/run-in-containers.md: docker run -d": "needs a container engine",
-  "docs/guides/uninstall.md: rm -rf ~/.local/state/sallyport": "deletes files that other tests use",
+  'docs/guides/uninstall.md: rm -rf "$(cat': "deletes files that other tests use",
   "docs/guides/upgrade.md: sallyport nodes drain": "needs two workers",
   "docs/keeper.md: ps -ef | grep 'keeper:'": "lists all processes of the machine",
   "docs/scale.md: node bench/fleet/scale.ts --workers 1000 --servers 1": "takes minutes and much memory",
