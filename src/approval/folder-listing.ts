@@ -7,6 +7,7 @@ import { type FileIdentity, statIdentity } from "./file-identity.ts";
 /** The maximum number of entries that are listed per folder argument. */
 const MAX_ENTRIES = 2000;
 const MAX_DEPTH = 32;
+const DATABASE = "sallyport.db";
 /** Folders that are too large to list on each request. */
 const UNLISTED = new Set([".git", "node_modules"]);
 
@@ -32,6 +33,11 @@ export function listFolder(folder: string, keep: (name: string) => boolean = () 
     try {
       names = readdirSync(path).sort();
     } catch {
+      left.push(path);
+      return;
+    }
+    // A state folder of Sallyport changes with every request, also with the one for this approval.
+    if (names.includes(DATABASE)) {
       left.push(path);
       return;
     }

@@ -9,14 +9,21 @@ import type { Verdict } from "../core/policy.ts";
 import { confine } from "../sandbox/confine.ts";
 import { decodeSnapshot } from "../sandbox/snapshot.ts";
 import { MAX_PENDING, readInputHistory, writeInputHistory } from "../session/input-history.ts";
-import { approvalDenied, commandRefused, inputPending, type Refusal, unknowableInput } from "../session/refusal.ts";
+import {
+  approvalDenied,
+  changedAfterApproval,
+  commandRefused,
+  inputPending,
+  type Refusal,
+  unknowableInput,
+} from "../session/refusal.ts";
 import type { SessionInput } from "../session/session.ts";
 import type { InputText } from "../session/terminal/typed-input.ts";
 import type { Command } from "../shell/inspect.ts";
 import { expandsHistory, type InputUse, inputUse, inspectInput } from "../shell/inspect-input.ts";
 import type { InspectContext } from "../shell/lookup.ts";
 import type { SessionRow } from "../storage/sessions.ts";
-import { approvalTerms, waitForDecision } from "./authorize.ts";
+import { approvalTerms, MOST_CHANGES, waitForDecision } from "./authorize.ts";
 import { inputTooLong, MAX_INPUT_BYTES } from "./authorize-operation.ts";
 import type { GatewayContext } from "./context.ts";
 import { decideOn, inspectAndDecide, inspectContext, isForbidden, lookupFor } from "./decide.ts";
@@ -147,7 +154,7 @@ async function ask(
 ): Promise<void> {
   if (bytes.length > MAX_INPUT_BYTES) throw inputTooLong();
   const row = context.registry.store.get(session.id);
-  for (;;) {
+  for (let changes = 0; changes <= MOST_CHANGES; changes++) {
     const { now, plan, who } = placeOf(context, row, cwd);
     const confinement = `the same as that of session ${session.id}, which receives this input`;
     const binding = () =>
@@ -180,6 +187,7 @@ async function ask(
     // Computed again: a file may have changed while the request was pending (invariant 2).
     if (context.approvals.consume(decided.id, binding(), { agent: context.agent, session: session.id }).ok) return;
   }
+  throw refused(changedAfterApproval());
 }
 
 function refused({ error }: Refusal): SallyportError {

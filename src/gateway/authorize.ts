@@ -114,6 +114,9 @@ export async function authorize(
   return { go: false, refusal, approvalId: decided.id };
 }
 
+/** How many times a command or input whose files change after the approval is submitted for approval again. */
+export const MOST_CHANGES = 3;
+
 /**
  * Reports whether a command requires approval only because it is not on the allowlist. Grants apply only then, not
  * where a mode or rule requires approval every time.

@@ -6,7 +6,7 @@ import type { Execution } from "../executor/execution.ts";
 import { confinementText } from "../sandbox/describe.ts";
 import { changedAfterApproval, commandRefused, type Refusal, requestFailed } from "../session/refusal.ts";
 import type { NewSession } from "../storage/sessions.ts";
-import { type Authorization, authorize } from "./authorize.ts";
+import { type Authorization, authorize, MOST_CHANGES } from "./authorize.ts";
 import type { GatewayContext, WaitOptions } from "./context.ts";
 import { isForbidden } from "./decide.ts";
 import { type Attempt, assertPlacement, type PlannedRun, planRun, withLogFile } from "./plan.ts";
@@ -43,9 +43,6 @@ export type Submission = {
 type Authorized = Authorization & { go: true };
 
 const BY_OPERATOR: Authorized = { go: true, approval: null, grants: [] };
-
-/** How many times a command that changes between approval and launch is planned and submitted for approval again. */
-const MOST_CHANGES = 3;
 
 /** Error types that are recorded and returned as refusals. Any other error is thrown. */
 const REFUSALS = new Set([

@@ -245,6 +245,34 @@ test("a command typed into a shell is bound to its files too", async () => {
   assert.equal(existsSync(join(cwd, "evil")), false);
 });
 
+test("input whose files keep changing is refused, instead of being asked about without end", async () => {
+  const cwd = mkdtempSync(fixture.path("case-"));
+  const script = join(cwd, "typed.sh");
+  writeFileSync(script, ":\n");
+  let asked = 0;
+  const typing = await fixture.open({
+    policy: { sandbox: "off", limits: { sessions: 100, startsPerMinute: 10_000 } },
+    approve: async () => {
+      appendFileSync(script, `# ${asked++}\n`);
+      return { decision: "once", who: "ann" };
+    },
+  });
+  const session = await typing.start({ command: "bash", args: ["--norc"], cwd, pty: true });
+  asked = 0;
+  await assert.rejects(session.write("cat typed.sh | sh\n"), /kept changing/);
+  assert.ok(asked > 1 && asked < 10, `asked ${asked} times`);
+  await session.kill({ signal: "SIGKILL" });
+});
+
+test("a state folder in a listed folder does not change the binding", async () => {
+  const cwd = fixture.path(".");
+  const state = fixture.state;
+  const command = `PATH=${cwd}:${state} sh -c '$X'`;
+  const asked = await gateway.run({ command, cwd }, { approvalTimeoutMs: 0 });
+  gateway.approvals.decide(asked.approvalId ?? "", { decision: "once", who: "ann", channel: "library" });
+  assert.equal((await gateway.run({ command, cwd }, { approvalTimeoutMs: 0 })).status, "completed");
+});
+
 test("says that only some of many files are checked", async () => {
   const cwd = mkdtempSync(fixture.path("case-"));
   for (let index = 0; index < 1100; index++) writeFileSync(join(cwd, `${index}.sh`), ":\n");
