@@ -20,7 +20,7 @@
 /* The report of the maker process to the keeper. It is sent twice: after creating the user namespace, and at the end.
  * */
 struct maker_report {
-	bool has_user, failed, no_mounts, no_network, no_ipc, no_uts;
+	bool has_user, failed, no_mounts, no_network, no_ipc, no_uts, own_proc;
 	unsupported_t unsupported;
 	const char *step;
 	int error;
@@ -98,7 +98,9 @@ static void set_up_mounts(const struct sandbox_spec *spec, struct maker_report *
 		report->failed = true;
 		report->step = "sandbox-mount";
 		report->error = errno;
+		return;
 	}
+	report->own_proc = !report->has_user && sandbox_spec_confines(spec) && private_proc_mount_hidden() == 0;
 }
 
 __attribute__((noreturn)) static void run_maker(const struct sandbox_spec *spec, int sock)
@@ -149,6 +151,8 @@ static bool open_namespaces(struct namespaces *made, pid_t maker, const struct s
 		return false;
 	if (!report->no_mounts && (made->devpts = open_proc_entry(maker, "root/dev/pts", O_PATH)) < 0 &&
 	    errno != ENOENT)
+		return false;
+	if (report->own_proc && (made->proc = open_proc_entry(maker, "root/proc", O_PATH)) < 0)
 		return false;
 	return report->no_uts || (made->uts = open_proc_entry(maker, "ns/uts", O_RDONLY)) >= 0;
 }
@@ -214,7 +218,8 @@ int namespaces_enter(const struct namespaces *namespaces)
 void namespaces_close(struct namespaces *namespaces)
 {
 	int *each[] = {&namespaces->user, &namespaces->mount,  &namespaces->network, &namespaces->ipc,
-		       &namespaces->uts,  &namespaces->devpts, &namespaces->root,    &namespaces->mount_table};
+		       &namespaces->uts,  &namespaces->devpts, &namespaces->root,    &namespaces->mount_table,
+		       &namespaces->proc};
 	for (unsigned i = 0; i < sizeof each / sizeof *each; i++) {
 		if (*each[i] >= 0)
 			close(*each[i]);

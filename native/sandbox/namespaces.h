@@ -16,9 +16,10 @@ struct namespaces {
 	int devpts;      /* the directory /dev/pts in the mount namespace */
 	int root;        /* the root directory of the mount namespace */
 	int mount_table; /* its mount table; POLLPRI reports a change */
+	int proc;        /* its /proc, which hides processes of others, or -1 if it is that of the host */
 };
 
-#define NO_NAMESPACES ((struct namespaces){-1, -1, -1, -1, -1, -1, -1, -1})
+#define NO_NAMESPACES ((struct namespaces){-1, -1, -1, -1, -1, -1, -1, -1, -1})
 
 /* Creates the namespaces that SPEC requires, in a helper process that has exited when this returns. Adds features that
  * are not available to UNSUPPORTED. Returns false and fills in FAILURE if setting them up fails. */

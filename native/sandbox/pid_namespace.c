@@ -116,7 +116,7 @@ struct trial {
 static int test_proc_mount(void *context)
 {
 	struct trial *test = context;
-	test->works = mounts_mount_proc() >= 0; /* denied by the kernel if parts of the host's /proc are masked */
+	test->works = private_proc_mount() >= 0; /* denied by the kernel if parts of the host's /proc are masked */
 	_exit(0);
 }
 
@@ -146,7 +146,7 @@ bool pid_namespace_works(const struct namespaces *namespaces)
 	if (namespaces->mount < 0)
 		return false;
 	if (*answer < 0)
-		*answer = test_pid_namespace(namespaces);
+		*answer = (namespaces->user >= 0 || private_proc_is_safe()) && test_pid_namespace(namespaces);
 	return *answer;
 }
 

@@ -32,10 +32,13 @@ static enum seccomp_sockets sockets_for(const struct sandbox_spec *spec, const s
 }
 
 /* Reports whether commands of SPEC have their own pid namespace. Without Landlock, /proc would lead to the files of
- * other processes of the user, which see more than the command (invariant 7). */
+ * other processes of the user, which see more than the command (invariant 7). Without the scopes of ABI 6 and a broker,
+ * the command could signal them. With the network off, /proc would show the network of the host. */
 static bool has_pid_namespace(const struct sandbox_spec *spec, int abi, const struct namespaces *namespaces)
 {
-	bool wanted = spec->isolated || (abi < 1 && sandbox_spec_confines(spec));
+	bool needed = abi < 1 || (abi < 6 && !broker_works(spec)) ||
+		      (spec->network == NETWORK_OFF && namespaces->proc < 0);
+	bool wanted = spec->isolated || (needed && sandbox_spec_confines(spec));
 	return wanted && pid_namespace_works(namespaces);
 }
 
@@ -78,6 +81,7 @@ bool sandbox_prepare(struct sandbox *sandbox, const struct sandbox_spec *spec, s
 		return false;
 	*sandbox = (struct sandbox){.spec = spec, .cached = cached, .unsupported = cached->unsupported};
 	sandbox->own_pid_namespace = has_pid_namespace(spec, cached->abi, &cached->namespaces);
+	cached->uses += sandbox->own_pid_namespace;
 	choose_filter(sandbox);
 	struct mechanisms mechanisms =
 		mechanisms_of(&cached->namespaces, cached->abi, sandbox->own_pid_namespace, sandbox->brokered);
@@ -106,7 +110,7 @@ const char *sandbox_enter(const struct sandbox *sandbox)
 		return NULL;
 	if (!sandbox->own_pid_namespace) /* otherwise pid_namespace_start has entered them */
 		return namespaces_enter(&sandbox->cached->namespaces) < 0 ? "sandbox-namespace" : NULL;
-	int proc = mounts_mount_proc();
+	int proc = private_proc_mount();
 	if (proc < 0)
 		return "sandbox-mount";
 	/* The ruleset was built with the /proc of the host, so it needs a rule for the new one. */

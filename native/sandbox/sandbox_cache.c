@@ -189,10 +189,14 @@ static bool build(struct cached_sandbox *entry, const struct sandbox_spec *spec,
 		*failure = (struct launch_failure){"sandbox-memory", errno};
 		return false;
 	}
-	if (entry->ruleset < 0 || entry->namespaces.devpts < 0)
-		return true;
-	*failure = (struct launch_failure){"sandbox-landlock", 0};
-	return landlock_rules_add_devpts(entry->ruleset, entry->abi, entry->namespaces.devpts) == 0;
+	/* The rules were built with the directories of the host. */
+	const struct namespaces *made = &entry->namespaces;
+	bool granted = entry->ruleset < 0 ||
+		       ((made->devpts < 0 || landlock_rules_add_devpts(entry->ruleset, entry->abi, made->devpts) == 0) &&
+			(made->proc < 0 || landlock_rules_add_read(entry->ruleset, entry->abi, made->proc) == 0));
+	if (!granted)
+		*failure = (struct launch_failure){"sandbox-landlock", errno};
+	return granted;
 }
 
 static struct cached_sandbox *lookup(const char *key, size_t length)
@@ -237,7 +241,6 @@ struct cached_sandbox *sandbox_cache_get(const struct sandbox_spec *spec, struct
 		}
 		mask_monitor_start(&entry->monitor, spec);
 	}
-	entry->uses += spec->isolated;
 	entry->last_used = ++use_counter;
 	return entry;
 }

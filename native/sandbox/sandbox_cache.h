@@ -15,7 +15,7 @@ struct cached_sandbox {
 	size_t key_length;
 	int abi;
 	int ruleset; /* -1 without Landlock */
-	unsigned uses;
+	unsigned uses; /* by commands with their own pid namespace */
 	bool reused;
 	struct namespaces namespaces;
 	unsupported_t unsupported;

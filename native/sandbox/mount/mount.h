@@ -17,9 +17,6 @@ int mounts_make_private(void);
  * with errno, in which case the namespace must not be used. */
 int mounts_set_up(const struct sandbox_spec *spec, unsupported_t *unsupported);
 
-/* Mounts /proc for the pid namespace of the caller. Returns its descriptor, or -1 with errno. Async-signal-safe. */
-int mounts_mount_proc(void);
-
 /* ---- mount_syscalls.c ---- */
 
 /* Wrappers of the mount system calls on descriptors (since Linux 5.12), with which a path cannot be replaced during the
@@ -58,6 +55,19 @@ int mount_attach_at(int mount, const char *path);
  * return 0, or -1 with errno. */
 int private_dev_mount(void);
 int private_dev_mount_devpts(void);
+
+/* ---- private_proc.c ---- */
+
+/* Mounts /proc for the pid namespace of the caller. Returns its descriptor, or -1 with errno. Async-signal-safe. */
+int private_proc_mount(void);
+
+/* Mounts a /proc that shows a process only to processes that may trace it. This hides the command lines, environments
+ * and networks of others. Requires privileges in the pid namespace of the host. Returns 0, or -1 with errno. */
+int private_proc_mount_hidden(void);
+
+/* Reports whether a new /proc shows nothing that is hidden in the current one, as container runtimes do with mounts. In
+ * a user namespace the kernel checks it. */
+bool private_proc_is_safe(void);
 
 /* ---- held_paths.c ---- */
 

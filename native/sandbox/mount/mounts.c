@@ -10,6 +10,7 @@
 
 #include "fd.h"
 #include "io/open_beneath.h"
+#include "sandbox/landlock.h"
 
 #define MAX_ATTACHMENTS 256
 
@@ -178,8 +179,9 @@ int mounts_set_up(const struct sandbox_spec *spec, unsupported_t *unsupported)
 	/* 2. Make everything else read-only, because Landlock does not protect modes, owners and times. */
 	if (mount_set_attributes(root, MOUNT_READ_ONLY | MOUNT_NO_SETUID, false) < 0)
 		return -1;
-	/* 3. Mount a private /dev. */
-	if ((spec->isolated && private_dev_mount() < 0) || private_dev_mount_devpts() < 0)
+	/* 3. Mount a private /dev. With Landlock, only the devices that programs expect are accessible anyway. */
+	bool own_dev = spec->isolated || (sandbox_spec_confines(spec) && landlock_abi() < 1);
+	if ((own_dev && private_dev_mount() < 0) || private_dev_mount_devpts() < 0)
 		return -1;
 	/* 4. Attach the private directories and the writable paths, make the protected paths in them read-only, and hold
 	 * the parents of those and of denied paths (invariant 7). */
@@ -187,16 +189,4 @@ int mounts_set_up(const struct sandbox_spec *spec, unsupported_t *unsupported)
 		return -1;
 	/* 5. Mask denied paths last, so that nothing is mounted over a mask. */
 	return path_masks_apply(spec, unsupported);
-}
-
-int mounts_mount_proc(void)
-{
-	int fs = mount_create_fs("proc", NULL, MOUNT_NO_SETUID | MOUNT_NO_DEVICES);
-	if (fs < 0)
-		return -1;
-	int target = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (target < 0 || mount_attach(fs, target) < 0)
-		return close_keep_errno(target, close_keep_errno(fs, -1));
-	close(target);
-	return fs;
 }

@@ -120,8 +120,10 @@ for (const uid of IDENTITIES) {
     if (tier.mounts === "none") return;
     assert.equal(await tries(["serve", "/dev/shm/served-in-memory"]), "done");
     const binds = [{ at: "/tmp", source: cell.own(join(cell.folder, "private")) }];
-    assert.equal(await tries(["serve", "/tmp/served"], { binds }), "done");
-    assert.equal(await tries(["greet", "/tmp/served"]), "ENOENT");
+    for (const isolated of tier.isolation ? [false, true] : [false]) {
+      assert.equal(await tries(["serve", `/tmp/served-${isolated}`], { isolated, binds }), "done");
+    }
+    assert.equal(await tries(["greet", "/tmp/served-false"]), "ENOENT");
   });
 
   test(`user ${uid} cannot win a race with the broker`, { skip }, async () => {

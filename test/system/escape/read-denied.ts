@@ -67,6 +67,8 @@ export const READ_DENIED: Attempt[] = [
     script: `grep -q treasure /proc/1/root${KEY}`,
     who: "root",
   },
+  { name: "read the command line of the gateway", script: "grep -q . /proc/$GATEWAY/cmdline", who: "root" },
+  { name: "list the processes of others", script: "ls -d /proc/[0-9]* | grep -qx /proc/$NEIGHBOR", who: "root" },
   { name: "read the keeper's environment", script: "cat /proc/$KEEPER/environ > /dev/null", who: "root" },
   {
     name: "read a secret created after the command has started",
