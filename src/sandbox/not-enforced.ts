@@ -32,11 +32,11 @@ export const NOT_ENFORCED: Record<UnsupportedFeature, NotEnforced> = {
   },
   "scope-signals": {
     what: "the restriction of signals to the command's own processes",
-    needs: "a PID namespace, or Landlock ABI 6 (Linux 6.12)",
+    needs: "a PID namespace, Landlock ABI 6 (Linux 6.12), or the socket broker",
   },
   "scope-abstract": {
     what: "the restriction of abstract Unix sockets",
-    needs: "Landlock ABI 6 (Linux 6.12)",
+    needs: "Landlock ABI 6 (Linux 6.12), or seccomp filters",
   },
   ports: { what: "the list of TCP ports", needs: "Landlock ABI 4 (Linux 6.7)" },
   "denied-later": {
