@@ -124,7 +124,8 @@ test("a command cannot obtain operator access, even through another program", as
     const { code, stdout, stderr } = await sandbox.run(["run", "--", process.execPath, file]);
     assert.notEqual(code, 0);
     assert.equal(stdout, "");
-    assert.match(stderr, /runs inside a Sallyport session/, inner.join(" "));
+    // Where processes of others are hidden, the command cannot see that its parent is a keeper.
+    assert.match(stderr, /runs inside a Sallyport session|parent processes .* cannot be determined/, inner.join(" "));
   }
 });
 
