@@ -158,7 +158,9 @@ const retention = () =>
         .min(0)
         .max(2 ** 50)
         .optional()
-        .describe("Maximum size of all logs of finished sessions, in bytes; 0 for no limit"),
+        .describe(
+          "Maximum size of all logs of finished sessions, and of all temporary directories, in bytes; 0 for no limit",
+        ),
     })
     .describe("Retention of finished sessions");
 

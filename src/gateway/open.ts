@@ -87,7 +87,8 @@ export async function openGatewayWith(
       if (!cleanIfDue(context.registry, context.state, retention(), audited)) return;
       context.work.purge(retention().maxAgeMs || SETTLED_MS);
       context.approvals.forget(Date.now() - (retention().maxAgeMs || SETTLED_MS));
-      cleanPrivateTmps(context.state, { unusedMs: UNUSED_MS, live: context.registry.store.live().length > 0 });
+      const live = context.registry.store.live().length > 0;
+      cleanPrivateTmps(context.state, { unusedMs: UNUSED_MS, maxBytes: retention().maxBytes, live });
     };
     clean();
     cleanLogs(context, retention().maxAgeMs);

@@ -146,11 +146,36 @@ test("removes unused directories and those of removed state folders, but none in
   }
   rmSync(gone.state, { recursive: true });
   for (const name of ["tmp", "var-tmp", "shm", "tmpdir", ""]) utimesSync(join(folders[1], name), 1000, 1000);
-  cleanPrivateTmps(kept.state, { unusedMs: 60_000, live: true });
+  cleanPrivateTmps(kept.state, { unusedMs: 60_000, maxBytes: 0, live: true });
   assert.deepEqual(folders.map(existsSync), [true, true, false], "unused directories are kept while commands run");
-  cleanPrivateTmps(kept.state, { unusedMs: 60_000, live: false });
+  cleanPrivateTmps(kept.state, { unusedMs: 60_000, maxBytes: 0, live: false });
   assert.deepEqual(folders.map(existsSync), [true, false, false]);
   assert.ok(existsSync(join(room, "kept")), "links are not followed");
+});
+
+test("removes the directories that were used least recently if all together are too large", () => {
+  const one = owner("large");
+  const folders = ["a", "b", "c"].map((agent) => ensured({ ...one, agent })) as [string, string, string];
+  for (const [index, folder] of folders.entries()) {
+    mkdirSync(join(folder, "tmp/deep"));
+    writeFileSync(join(folder, "tmp/deep/file"), Buffer.alloc(1 << 20, "x"));
+    symlinkSync(room, join(folder, "tmp/link"));
+    const used = new Date(Date.now() - (3 - index) * 1000);
+    for (const name of ["tmp", "var-tmp", "shm", "tmpdir", ""]) utimesSync(join(folder, name), used, used);
+  }
+  const clean = (maxBytes: number, live = false) => cleanPrivateTmps(one.state, { unusedMs: 60_000, maxBytes, live });
+  for (const [maxBytes, live] of [
+    [10 << 20, false],
+    [0, false],
+    [1, true],
+  ] as const) {
+    clean(maxBytes, live);
+    assert.deepEqual(folders.map(existsSync), [true, true, true], `${maxBytes} ${live}`);
+  }
+  clean((2 << 20) + (1 << 19));
+  assert.deepEqual(folders.map(existsSync), [false, true, true]);
+  clean(1);
+  assert.deepEqual(folders.map(existsSync), [false, false, false]);
 });
 
 test("removes folders of earlier versions, and those that are no longer remembered", () => {
@@ -161,9 +186,9 @@ test("removes folders of earlier versions, and those that are no longer remember
   const old = join(room, `sallyport-${process.getuid?.()}`, "0123456789ab");
   mkdirSync(join(old, "abcdef"), { recursive: true });
   writeFileSync(join(old, "state"), one.state);
-  cleanPrivateTmps(one.state, { unusedMs: 60_000, live: false });
+  cleanPrivateTmps(one.state, { unusedMs: 60_000, maxBytes: 0, live: false });
   assert.ok(existsSync(old) && existsSync(first), "a folder that was used recently was removed");
-  cleanPrivateTmps(one.state, { unusedMs: -60_000, live: false });
+  cleanPrivateTmps(one.state, { unusedMs: -60_000, maxBytes: 0, live: false });
   assert.deepEqual([old, first, second].map(existsSync), [false, false, true]);
 });
 
@@ -181,7 +206,7 @@ test("does not remove a directory that is being created", async () => {
     over = true;
   });
   while (!over) {
-    cleanPrivateTmps(other.state, { unusedMs: 60_000, live: false });
+    cleanPrivateTmps(other.state, { unusedMs: 60_000, maxBytes: 0, live: false });
     await setImmediate();
   }
   await ended;
