@@ -125,7 +125,7 @@ test("doctor --fix builds a missing keeper", () => {
   rmSync(native);
   cpSync(join(ROOT, "native"), native, { recursive: true, filter: (path) => !/\/(build|prebuilt)$/.test(path) });
   const { stdout, stderr } = sallyport("doctor", "--fix", "--json");
-  assert.match(stderr, /^Fixed: keeper$/m);
+  assert.match(stderr, /^Fixed: keeper: built the keeper$/m);
   const { findings } = JSON.parse(stdout) as { findings: { name: string; status: string }[] };
   assert.equal(findings.find(({ name }) => name === "keeper")?.status, "ok", stdout);
 });
