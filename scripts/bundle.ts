@@ -109,7 +109,7 @@ const COLD = paths(`node_modules/zod/ node_modules/unbash/ node_modules/jsonc-pa
 const WARM = paths(`src/approval/decision.ts src/approval/programs.ts src/cli/terminal/output.ts src/sandbox/describe.ts
   src/session/terminal/history.ts src/session/terminal/input.ts src/session/terminal/screen-cache.ts
   src/shell/commands/builtin-output.ts src/shell/commands/effects.ts src/shell/commands/handlers.ts
-  src/shell/commands/interpreters.ts src/shell/commands/outputs.ts src/shell/confusable.ts
+  src/shell/commands/interpreters.ts src/shell/commands/outputs.ts src/shell/commands/unmodeled.ts src/shell/confusable.ts
   src/shell/expand/field.ts src/shell/inspect.ts src/shell/lookup.ts src/shell/path.ts src/shell/quote.ts
   src/shell/walk/call.ts src/shell/walk/project-files.ts src/shell/walk/run.ts src/shell/walk/state.ts
   src/shell/walk/walk.ts src/text/glob.ts src/text/secret`);

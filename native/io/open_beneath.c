@@ -122,8 +122,19 @@ static int open_root(const char *root, int flags)
 	return slash < 0 ? -1 : close_keep_errno(slash, walk(slash, below("/", root), flags, 0));
 }
 
+/* Opens an absolute path without ".." in one system call: a sandbox opens about a thousand paths from "/". */
+static int open_from_root(const char *path, int flags, mode_t mode)
+{
+	return open_straight(AT_FDCWD, path, flags | O_CLOEXEC, mode, 0);
+}
+
 int open_beneath(const char *root, const char *path, int flags, mode_t mode)
 {
+	if (strcmp(root, "/") == 0 && path[0] == '/' && !strstr(path, "/..")) {
+		int direct = open_from_root(path, flags, mode);
+		if (direct >= 0 || !is_unknown(errno))
+			return direct;
+	}
 	int top = open_root(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (top < 0)
 		return -1;

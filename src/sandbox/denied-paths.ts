@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { join, resolve } from "node:path";
 import { BROWSERS, CREDENTIALS, HISTORIES, SYSTEM_CREDENTIALS } from "./credential-paths.ts";
-import { LinkResolver } from "./links.ts";
+import { LinkResolver, parentOf } from "./links.ts";
 import { isWithin } from "./workspace.ts";
 
 /** Paths in a home directory that are denied to all sandboxed commands. */
@@ -17,9 +17,13 @@ export interface Homes {
 
 /** Returns the built-in denied paths in these homes, except those that the operator made readable. */
 export function credentialPaths({ own, others }: Homes, readable: readonly string[]): string[] {
-  const inOwn = own.filter(isHome).flatMap((home) => DENIED_IN_HOME.map((name) => join(home, name)));
+  const inOwn = own.filter(isHome).flatMap((home) => credentialsIn(resolve(home)));
   const inOthers = others.filter((home) => isHome(home) && !own.includes(home)).flatMap(existingCredentials);
   return [...inOwn, ...inOthers].filter((path) => !readable.some((one) => isWithin(path, one)));
+}
+
+function credentialsIn(home: string): string[] {
+  return DENIED_IN_HOME.map((name) => `${home}/${name}`);
 }
 
 function isHome(home: string): boolean {
@@ -74,13 +78,14 @@ interface DeniedPaths {
 /** Returns all denied paths. */
 export function deniedPaths({ homes, readable, keepOut, added, root }: DenyInput): DeniedPaths {
   const system = root ? SYSTEM_CREDENTIALS.map(({ path }) => path) : [];
-  const named = [...keepOut, ...credentialPaths(homes, readable), ...system, ...added];
+  const given = [...keepOut, ...added].map((path) => resolve(path));
+  const named = [...credentialPaths(homes, readable), ...system, ...given];
   const resolver = new LinkResolver();
   const denied = new Set<string>();
   const links = new Set<string>();
   for (const path of named) {
     const found = resolver.resolve(path);
-    denied.add(join(resolver.resolve(dirname(path)).real, basename(path))).add(found.real);
+    denied.add(resolver.resolveParent(path)).add(found.real);
     for (const link of found.links) links.add(link);
   }
   return { denied: withoutNested([...denied]), links: [...links] };
@@ -90,7 +95,7 @@ export function deniedPaths({ homes, readable, keepOut, added, root }: DenyInput
 export function withoutNested(paths: string[]): string[] {
   const all = new Set(paths);
   return paths.filter((path) => {
-    for (let above = dirname(path); above !== "/"; above = dirname(above)) if (all.has(above)) return false;
+    for (let above = parentOf(path); above !== "/"; above = parentOf(above)) if (all.has(above)) return false;
     return true;
   });
 }

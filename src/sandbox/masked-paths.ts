@@ -1,5 +1,4 @@
-import { realpathSync } from "node:fs";
-import { dirname, isAbsolute, resolve } from "node:path";
+import { isAbsolute, resolve } from "node:path";
 import { SYSTEM_CREDENTIALS } from "./credential-paths.ts";
 import { withoutNested } from "./denied-paths.ts";
 import { LinkResolver } from "./links.ts";
@@ -29,20 +28,10 @@ export function maskedPaths(env: Readonly<Record<string, string | undefined>>, u
     const socket = env[variable]?.split(/[:,]/)[0];
     if (socket && isAbsolute(socket)) named.push(socket);
   }
-  const paths = [...new Set(named.filter(isAbsolute).map(realPath))].filter((path) => path.lastIndexOf("/") > 0);
+  const resolver = new LinkResolver();
+  const real = named.filter(isAbsolute).map((path) => resolver.resolve(resolve(path)).real);
+  const paths = [...new Set(real)].filter((path) => path.lastIndexOf("/") > 0);
   return withoutNested(paths).sort();
-}
-
-function realPath(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    try {
-      return `${realpathSync.native(dirname(path))}/${path.slice(path.lastIndexOf("/") + 1)}`;
-    } catch {
-      return path;
-    }
-  }
 }
 
 /**

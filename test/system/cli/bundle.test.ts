@@ -111,6 +111,8 @@ test("a plain command loads only the core script, and others load the rest", () 
   const kept = () =>
     globSync(join(fixture, "state/compiled/*/*.script.js.compiled")).map((path) => basename(path).split("-")[0]);
   for (let n = 0; n < 2; n++) assert.equal(sallyport("run", "--", "echo", "hello").stdout, "hello\n");
+  // A program that has no model in src/shell/commands.
+  assert.equal(sallyport("run", "--", "uptime", "--since").status, 0);
   assert.deepEqual(kept(), ["core"]);
   assert.equal(sallyport("run", "-c", "for n in 1 2; do echo $n; done | tail -1").stdout, "2\n");
   assert.deepEqual(kept().sort(), ["cold", "core"]);

@@ -11,7 +11,7 @@ import { readSmallFile } from "./read-small-file.ts";
 const RESCAN_MS = 60_000;
 /** The age at which a scan does not wait for idle time. */
 const OUTDATED_MS = 3_600_000;
-/** The share of a command's duration, and of the time since the last scan, by which a scan may delay a result. */
+/** The share of the time in which commands run, and of all time, by which scans may delay results. */
 const DURATION_SHARE = 0.1;
 const IDLE_SHARE = 0.01;
 const MAX_IDLE_SLICE_MS = 10;
@@ -64,7 +64,10 @@ export class RepositoryIndex {
   #written = { text: "", scannedMs: 0 };
   #scan: RepositoryScan | null = null;
   #timer: NodeJS.Timeout | null = null;
-  #lastSliceMs = Number.NEGATIVE_INFINITY;
+  /** When the last command ended. */
+  #lastEndMs = Number.NEGATIVE_INFINITY;
+  /** The time that a scan may take after a command. Negative if the last one took longer than it had. */
+  #creditMs = 0;
   /** The repositories that were found after the first scan and have not been inspected yet. */
   readonly #fresh = new Set<string>();
   /** Entries of git directories that must not exist. */
@@ -109,15 +112,19 @@ export class RepositoryIndex {
   #scanAfterCommand(startMs: number, endMs: number): RepositoryFinding[] {
     this.#addInterval(startMs - CLOCK_STEP_MS, endMs + CLOCK_STEP_MS);
     const now = performance.now();
-    const idle = Math.min(MAX_IDLE_SLICE_MS, IDLE_SHARE * (now - this.#lastSliceMs));
-    const budget = Math.min(MAX_SLICE_MS, DURATION_SHARE * (endMs - startMs) + idle);
-    if (budget < MIN_SLICE_MS) {
+    // Commands that run at the same time share the credit of that time.
+    const passed = now - this.#lastEndMs;
+    const earned =
+      DURATION_SHARE * Math.min(endMs - startMs, passed) + Math.min(MAX_IDLE_SLICE_MS, IDLE_SHARE * passed);
+    this.#lastEndMs = now;
+    this.#creditMs = Math.min(MAX_SLICE_MS, this.#creditMs + earned);
+    if (this.#creditMs < MIN_SLICE_MS) {
       this.#continueLater(BACKGROUND_PAUSE_MS);
       return [];
     }
     this.#scan = null; // A new repository is usually near the workspace.
-    this.#advance(budget);
-    this.#lastSliceMs = performance.now();
+    this.#advance(this.#creditMs);
+    this.#creditMs -= performance.now() - now;
     return this.#newFindings();
   }
 
