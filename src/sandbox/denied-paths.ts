@@ -1,7 +1,8 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { BROWSERS, CREDENTIALS, HISTORIES, SYSTEM_CREDENTIALS } from "./credential-paths.ts";
-import { LinkResolver, parentOf } from "./links.ts";
+import { LinkResolver, parentOf } from "./paths/links.ts";
+import type { MountTable } from "./paths/mounts.ts";
 import { isWithin } from "./workspace.ts";
 
 /** Paths in a home directory that are denied to all sandboxed commands. */
@@ -66,17 +67,21 @@ interface DenyInput {
    * when its file is replaced, as `useradd` does; a file that is denied stays unreadable.
    */
   root: boolean;
+  mounts: MountTable;
 }
 
 interface DeniedPaths {
-  /** The denied paths, resolved as far as they exist. Of a link, both the link and its target are denied. */
+  /**
+   * The denied paths, resolved as far as they exist, and their further paths. Of a link, both the link and its target
+   * are denied.
+   */
   denied: string[];
   /** The links that lead to them. A command that could replace one would choose what the path refers to. */
   links: string[];
 }
 
 /** Returns all denied paths. */
-export function deniedPaths({ homes, readable, keepOut, added, root }: DenyInput): DeniedPaths {
+export function deniedPaths({ homes, readable, keepOut, added, root, mounts }: DenyInput): DeniedPaths {
   const system = root ? SYSTEM_CREDENTIALS.map(({ path }) => path) : [];
   const given = [...keepOut, ...added].map((path) => resolve(path));
   const named = [...credentialPaths(homes, readable), ...system, ...given];
@@ -88,7 +93,8 @@ export function deniedPaths({ homes, readable, keepOut, added, root }: DenyInput
     denied.add(resolver.resolveParent(path)).add(found.real);
     for (const link of found.links) links.add(link);
   }
-  return { denied: withoutNested([...denied]), links: [...links] };
+  const all = mounts.withAliases(withoutNested([...denied]), { within: true });
+  return { denied: withoutNested([...all, ...mounts.kernelMounts]), links: mounts.withAliases([...links]) };
 }
 
 /** Removes paths that are inside another path of the list. */

@@ -1,7 +1,7 @@
 import { isAbsolute, resolve } from "node:path";
 import { SYSTEM_CREDENTIALS } from "./credential-paths.ts";
 import { withoutNested } from "./denied-paths.ts";
-import { LinkResolver } from "./links.ts";
+import { LinkResolver } from "./paths/links.ts";
 import { isWithin } from "./workspace.ts";
 
 /**

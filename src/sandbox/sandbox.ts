@@ -9,8 +9,9 @@ import { type Access, type BasePaths, expandPath, requestedAccess } from "./acce
 import { deniedPaths, type Homes } from "./denied-paths.ts";
 import { type Escalation, escalationsOf } from "./escalation.ts";
 import { enforcementOf, missingDenied, OFF, type RequiredSandbox } from "./level.ts";
-import { LinkResolver } from "./links.ts";
 import { type AllowedSockets, allowedSockets, maskedPaths } from "./masked-paths.ts";
+import { LinkResolver } from "./paths/links.ts";
+import { type MountTable, mountTable } from "./paths/mounts.ts";
 import {
   ensurePrivateTmp,
   markUsed,
@@ -81,6 +82,8 @@ export class SandboxPlanner {
   readonly #private: PrivateTmp;
   readonly #index: RepositoryIndex;
   #rules: ResolvedRules;
+  /** The mounts when the rules were computed. */
+  #mounts: MountTable;
   /** The identity of the workspace's `.git` when the rules were computed. */
   #git: string;
   #nextRefresh: number;
@@ -107,6 +110,7 @@ export class SandboxPlanner {
     this.#index = repositoryIndex(state, workspace);
     this.#nextRefresh = uptimeMs() + REFRESH_MS;
     this.#git = gitIdentity(workspace);
+    this.#mounts = mountTable();
     this.#rules = this.#resolve();
     this.#configured = this.#planFor(this.#rules.configured, []);
   }
@@ -168,9 +172,11 @@ export class SandboxPlanner {
     const probed = this.#capabilities === null ? null : this.#input.capabilities();
     const same = probed === this.#capabilities;
     const git = gitIdentity(this.#base.workspace);
+    const mounts = mountTable();
     // The protected paths of a new repository differ, and the next command may follow at once.
-    if (same && now < this.#nextRefresh && git === this.#git) return;
+    if (same && now < this.#nextRefresh && git === this.#git && mounts === this.#mounts) return;
     this.#git = git;
+    this.#mounts = mounts;
     this.#nextRefresh = now + REFRESH_MS;
     const rules = this.#resolve();
     // Without changes the same plan is kept, because the executor encodes each object only once.
@@ -188,6 +194,7 @@ export class SandboxPlanner {
       keepOut,
       added: this.#added,
       root: (user?.ids.uid ?? ownUid()) === 0,
+      mounts: this.#mounts,
     });
     const rules = workspaceRules({
       settings,
@@ -196,13 +203,15 @@ export class SandboxPlanner {
       places: this.#base,
       temporary: this.#private.folder,
       index: this.#index,
+      mounts: this.#mounts,
     });
     const resolver = new LinkResolver();
     const reserved = keepOut.map((folder) => resolver.resolve(folder).real);
     const missing = missingDenied({ denied, writable: rules.writing.writable }, reserved);
     const { writable } = rules.writing;
     const readable = readableFolders(this.#private, { path: this.#input.path, writable, denied });
-    return { ...rules, denied, links, reserved, missing, readable };
+    const masked = this.#mounts.withAliases([...this.#masked]);
+    return { ...rules, denied, links, masked, reserved, missing, readable };
   }
 
   #create({ spec }: SandboxPlan): void {
@@ -251,6 +260,15 @@ export class SandboxPlanner {
     };
   }
 
+  /**
+   * Returns the temporary directories to mask: without a private /tmp, those of other agents; with one, the further
+   * paths of the /tmp that it hides.
+   */
+  #maskedTmp(writes: boolean): string[] {
+    const { base, binds } = this.#private;
+    return writes ? this.#mounts.aliases([base, ...binds.map(({ at }) => at)]) : this.#mounts.withAliases([base]);
+  }
+
   #spec(access: Access, lifted: readonly string[]): SandboxSpec | null {
     const { settings, user } = this.#input;
     const network = typeof access.network === "object" ? { ports: [...access.network.ports] } : access.network;
@@ -285,8 +303,7 @@ export class SandboxPlanner {
       readOnly,
       denied: this.#rules.denied,
       absent: writes ? [...absent, ...deniedAbsentPaths(this.#rules.denied, writable)] : [],
-      // A command without a private /tmp must not read the temporary directories of other agents.
-      masked: writes ? this.#masked : [...this.#masked, this.#private.base],
+      masked: [...this.#rules.masked, ...this.#maskedTmp(writes)],
       held: this.#rules.links.filter((link) => writable.some((root) => isWithin(link, root))),
       sockets: [...this.#sockets.builtIn, ...this.#sockets.configured],
       temporary: writes ? this.#private.tmpdir : null,
@@ -318,6 +335,7 @@ interface ResolvedRules extends WorkspaceRules {
   denied: string[];
   /** The symbolic links that lead to denied paths. */
   links: string[];
+  masked: string[];
   /** The state folder and the operator's configuration folder, which are created before a command could create them. */
   reserved: string[];
   /** The denied paths in writable folders that do not exist. */

@@ -1,5 +1,6 @@
 import { lstatSync, type Stats } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import type { MountTable } from "../paths/mounts.ts";
 import { isWithin, nearestReal } from "../workspace.ts";
 import { type ConfiguredPath, configuredPaths, userConfigurations } from "./git/configured-programs.ts";
 import {
@@ -32,6 +33,7 @@ interface ProtectionContext extends TrustContext {
   repositories?: readonly string[];
   /** Reports whether a command created a git directory, so that it is not protected. */
   isCreated?: (directory: string) => boolean;
+  mounts: MountTable;
 }
 
 interface ProtectedPaths {
@@ -52,6 +54,7 @@ export function configurationPaths(workspace: string): string[] {
 
 /** Returns the protected paths of a workspace. */
 export function protectedPaths(workspace: string, context: ProtectionContext): ProtectedPaths {
+  const { mounts } = context;
   const linked = linkedWorktree(workspace, context);
   const roots = [workspace, ...otherRoots(workspace, context)];
   const found: GitPaths = { readOnly: [], creatable: [], absent: [] };
@@ -60,16 +63,18 @@ export function protectedPaths(workspace: string, context: ProtectionContext): P
       (isWithin(path, root) && path !== root) || (root === workspace && linked !== null && isWithin(path, linked.own));
     for (const git of [join(root, ".git"), ...(root === workspace ? (context.repositories ?? []) : [])]) {
       const paths = repositoryPaths(git, root, linked, context);
-      found.readOnly.push(...paths.readOnly.filter(isInside));
+      // Git's configuration may name a path in the root by another name.
+      found.readOnly.push(...mounts.withAliases(paths.readOnly).filter(isInside));
       found.creatable.push(...paths.creatable.filter(({ path }) => isInside(path)));
-      found.absent.push(...paths.absent.filter(isInside));
+      found.absent.push(...mounts.withAliases(paths.absent).filter(isInside));
     }
   }
+  const isWritable = (path: string): boolean => roots.some((root) => isWithin(path, root));
   return {
-    readOnly: [...new Set([...configurationPaths(workspace), ...found.readOnly])],
+    readOnly: [...new Set(mounts.withAliases([...configurationPaths(workspace), ...found.readOnly]))],
     writable: linked ? [linked.own, ...linked.shared] : [],
     creatable: found.creatable,
-    absent: found.absent,
+    absent: [...new Set([...found.absent, ...mounts.aliases(found.absent).filter(isWritable)])],
   };
 }
 
@@ -97,7 +102,8 @@ function repositoryPaths(
   paths.readOnly.push(...whole);
   for (const each of found) {
     const isOwn = each.path === directory;
-    const isReachable = isWithin(each.path, root) || directory === linked?.own;
+    const isInRoot = context.mounts.withAliases([each.path]).some((path) => isWithin(path, root));
+    const isReachable = isInRoot || directory === linked?.own;
     if (!isReachable || (!isOwn && context.isCreated?.(each.path))) continue;
     const isBare = isOwn && each.path === git && basename(git).toLowerCase() !== ".git";
     const entries = protectedEntries({ ...each, isBare });

@@ -2,6 +2,7 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import type { Settings } from "../../core/settings.ts";
 import { type Access, type BasePaths, configuredAccess } from "../access.ts";
+import type { MountTable } from "../paths/mounts.ts";
 import type { CommandUser } from "../user.ts";
 import { isWithin } from "../workspace.ts";
 import type { EmptyEntry } from "./git/git-entries.ts";
@@ -29,18 +30,28 @@ interface RulesInput {
   /** The home directories whose git configuration applies. */
   homes: readonly string[];
   index: RepositoryIndex;
+  mounts: MountTable;
 }
 
-export function workspaceRules({ settings, places, temporary, user, homes, index }: RulesInput): WorkspaceRules {
+export function workspaceRules({
+  settings,
+  places,
+  temporary,
+  user,
+  homes,
+  index,
+  mounts,
+}: RulesInput): WorkspaceRules {
   const writing = configuredAccess({ ...settings, sandbox: "workspace-write" }, places);
   const own = process.getuid?.() ?? 0;
   const { readOnly, writable, creatable, absent } = protectedPaths(places.workspace, {
     roots: writing.writable,
-    writable: [...writing.writable, temporary],
+    writable: mounts.withAliases([...writing.writable, temporary]),
     users: [own, user?.ids.uid ?? own, lstatSync(places.workspace).uid],
     homes,
     repositories: settings.sandbox === "off" ? [] : index.repositories(),
     isCreated: (directory) => index.isCreated(directory),
+    mounts,
   });
   const lifted = requestedProtectedPaths(writing.writable, readOnly, writing.writable);
   const isKept = (path: string): boolean => !lifted.includes(path);
