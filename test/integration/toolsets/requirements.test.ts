@@ -9,6 +9,7 @@ import { tools } from "../../../src/toolsets/tools.ts";
 import { McpFixture } from "../../fixtures/mcp.ts";
 import { until } from "../../fixtures/until.ts";
 import { Bench, type Result } from "./conformance.ts";
+import { NEVER } from "./runner.ts";
 
 const POLICY = { toolsets: { exec: true }, limits: { sessions: 10_000, startsPerMinute: 1_000_000 } };
 const mcp = new McpFixture({ toolsets: { exec: true } });
@@ -64,6 +65,9 @@ test("execute and execute_pty take the same parameters and return the same field
     assert.match(readFileSync(log_path, "utf8"), /^mine\r?\n$/);
     const { exit_code, output, timed_out } = rest;
     assert.deepEqual([exit_code, output, timed_out], [3, "mine\n", false], name);
+    const started = await exec.call(name, { command: "echo started", background: true });
+    assert.ok("started\n".startsWith(started.output), started.output);
+    await exec.gateway.session(started.session_id).wait();
   }
 });
 
@@ -107,6 +111,52 @@ test("the sandbox confines a command on a terminal as it does on pipes", async (
     await text(name, { command, ...more });
     assert.ok(existsSync(mcp.fixture.path(`inside-${more.env.N}`)), `${name}: the command did not run`);
     assert.ok(!existsSync(outside), `${name} wrote outside the workspace`);
+  }
+});
+
+test("a blocked command runs in no toolset, in the foreground or in the background", async () => {
+  const calls: [name: string, more: object][] = [
+    ["Bash", { description: "Try it" }],
+    ["Bash", { description: "Try it", run_in_background: true }],
+    ["run", { intent: "Try it", shell: true }],
+    ["run_background", { intent: "Try it" }],
+    ["process.run", {}],
+    ["process.run", { background: true }],
+    ["execute", {}],
+    ["execute", { background: true }],
+    ["execute_pty", {}],
+    ["exec", {}],
+    ["exec", { background: true }],
+    ["exec", { pty: true }],
+  ];
+  for (const [name, more] of calls) {
+    for (const command of NEVER) {
+      const { isError, content } = await client.callTool({ name, arguments: { command, ...more } });
+      assert.equal(isError, true, `${name} ${command}: ${JSON.stringify(content)}`);
+      assert.match(JSON.stringify(content), /CommandBlocked|blocked/i, `${name} ${command}`);
+    }
+  }
+});
+
+test("the reason for a block says what the command would do, in run, run_background and is_blocked", async () => {
+  const runner = await bench("runner");
+  for (const [index, reason] of [
+    [0, /delet/i],
+    [2, /file system|disk/i],
+    [6, /fork bomb/i],
+    [8, /restart|reboot/i],
+    [12, /firewall/i],
+  ] as const) {
+    const command = NEVER[index];
+    for (const [name, more] of [
+      ["run", { intent: "Try it", shell: true }],
+      ["run_background", { intent: "Try it" }],
+      ["is_blocked", {}],
+    ] as const) {
+      const { blocked, block_reason } = await runner.call(name, { command, ...more });
+      assert.equal(blocked, true, `${name} ${command}`);
+      assert.match(block_reason, reason, `${name} ${command}`);
+    }
   }
 });
 

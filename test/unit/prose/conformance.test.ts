@@ -12,8 +12,15 @@ const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const PAGE = "docs/conformance.md";
 const ANY = "…";
 
-/** The letter of each toolset's numbers, and the smallest number of rows, so that a table cannot be lost unnoticed. */
-const TABLES = { bash: ["B", 40], exec: ["E", 58], process: ["P", 94], runner: ["R", 58], shell: ["S", 62] } as const;
+/** Each table: its heading, the letter of its numbers, and the smallest number of rows, so that no row is lost unnoticed. */
+const TABLES: [heading: string, letter: string, least: number][] = [
+  ["All toolsets", "A", 13],
+  ["`bash`", "B", 40],
+  ["`exec`", "E", 58],
+  ["`process`", "P", 94],
+  ["`runner`", "R", 58],
+  ["`shell`", "S", 62],
+];
 
 interface Row {
   number: string;
@@ -22,9 +29,9 @@ interface Row {
   tests: { title: string; file: string }[];
 }
 
-/** Returns the rows of the table below the heading of a toolset. */
-function rows(page: string, toolset: string): Row[] {
-  const section = page.split(/^## /m).find((part) => part.startsWith(`\`${toolset}\`\n`)) ?? "";
+/** Returns the rows of the table below a heading. */
+function rows(page: string, heading: string): Row[] {
+  const section = page.split(/^## /m).find((part) => part.startsWith(`${heading}\n`)) ?? "";
   return section
     .split("\n")
     .filter((line) => /^\| [A-Z]\d+ \|/.test(line))
@@ -101,21 +108,21 @@ function missing({ number, tests }: Row): string[] {
 
 const page = readFileSync(join(ROOT, PAGE), "utf8");
 
-for (const [toolset, [letter, least]] of Object.entries(TABLES)) {
-  const table = rows(page, toolset);
+for (const [heading, letter, least] of TABLES) {
+  const table = rows(page, heading);
 
-  test(`the requirements of ${toolset} are numbered without gaps, and each has a status and a test`, () => {
-    assert.ok(table.length >= least, `${PAGE} lists ${table.length} requirements of ${toolset}, fewer than ${least}`);
+  test(`the requirements of ${heading} are numbered without gaps, and each has a status and a test`, () => {
+    assert.ok(table.length >= least, `${PAGE} lists ${table.length} requirements of ${heading}, fewer than ${least}`);
     const expected = table.map((_, index) => `${letter}${index + 1}`);
     assert.deepEqual(
       table.map(({ number }) => number),
       expected,
-      `number the rows of ${toolset} in ${PAGE} from ${letter}1 without gaps`,
+      `number the rows of ${heading} in ${PAGE} from ${letter}1 without gaps`,
     );
     assert.deepEqual(table.flatMap(faults), []);
   });
 
-  test(`the tests that show the requirements of ${toolset} exist`, () => {
+  test(`the tests that show the requirements of ${heading} exist`, () => {
     const found = table.flatMap(missing);
     assert.equal(found.length, 0, `\n${found.join("\n")}`);
   });
@@ -133,7 +140,7 @@ test("a row without a test, with an unknown test or without a reason is found", 
     `| B3 | d | departs | ${exists} |`,
     `| B4 | e | departs: f | ${here(`the tests that show the requirements of ${"x".repeat(9)} exist`)} |`,
   ].join("\n");
-  const [first, second, third, fourth] = rows(`# Title\n\n${text}\n`, "bash");
+  const [first, second, third, fourth] = rows(`# Title\n\n${text}\n`, "`bash`");
   assert.ok(first && second && third && fourth);
   assert.deepEqual([faults(first), missing(first)], [[], []]);
   assert.match(faults(second).join(), /^B2 names no test/);
