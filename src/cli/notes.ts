@@ -13,8 +13,12 @@ export function reportOutcome(info: SessionInfo, io: Io): void {
   }
 }
 
+/** Warnings about this machine rather than about the command. */
+const MACHINE = /on this machine|cgroup is available|portable executor/;
+
 function outcomeNotes(info: SessionInfo): string[] {
   const notes = info.warnings.map((warning) => `sallyport: warning: ${visible(warning)}`);
+  if (info.warnings.some((warning) => MACHINE.test(warning))) notes.push("  See `sallyport doctor`.");
   if (info.timedOut) notes.push(`sallyport: timed out after ${formatDuration(info.timeoutMs)}`);
   if (info.leftover > 0 && !info.background) notes.push(`sallyport: stopped ${leftovers(info.leftover)}`);
   for (const hint of info.hints) notes.push(`sallyport: ${visible(hint)}`);

@@ -116,7 +116,7 @@ export function abilityNotes({ kind, confines, exactTrees, limits }: Abilities):
     ...(limits ? [] : ["no resource limits"]),
     ...(exactTrees ? [] : ["detached processes may survive a kill"]),
   ];
-  return [`the command ran with the portable executor: ${lacks.join(", ")} (see \`sallyport doctor\`)`];
+  return [`the command ran with the portable executor: ${lacks.join(", ")}`];
 }
 
 /** Returns the limitations of the portable executor for `sallyport doctor`. */

@@ -59,11 +59,11 @@ function programOf({ executable }: CommandFact): string {
 
 /** Returns the warnings about the sandbox of a command, each once per gateway and agent. */
 export function confinementWarnings(context: GatewayContext, sandbox: SandboxPlan | null): string[] {
-  const { agent, channel, warnedOnce } = context;
+  const { agent, channel, ownOnly, warnedOnce } = context;
   const asRoot =
     sandbox !== null && sandbox.level !== "none" && sandbox.spec?.user === null && process.getuid?.() === 0;
-  // The command line opens a gateway for each command, so there `doctor` warns instead.
-  const notes = asRoot && channel !== "cli" ? [rootWarning()] : [];
+  // An agent cannot change it, and the command line opens a gateway for each command: there only `doctor` warns.
+  const notes = asRoot && channel !== "cli" && !ownOnly ? [rootWarning()] : [];
   // `abilityNotes` covers executors that cannot sandbox commands.
   if (sandbox && context.executor.abilities.confines && isWeakened(context, sandbox)) notes.push(levelWarning(sandbox));
   const fresh = notes.filter((note) => !warnedOnce.has(`${agent}\0${note}`));

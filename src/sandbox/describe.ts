@@ -40,12 +40,12 @@ export function confinementText({ access, spec, sockets, confines, level, notEnf
 
 /** Returns the warning about a sandbox of which only a part is enforced, or nothing. */
 export function levelWarning({ level, notEnforced }: SandboxEnforcement): string {
-  if (level === "none") return "sandbox: nothing confines commands on this machine (see `sallyport doctor`)";
+  if (level === "none") return "sandbox: nothing confines commands on this machine";
   return notEnforcedWarning(notEnforced);
 }
 
 export function notEnforcedWarning(features: readonly string[]): string {
-  return `sandbox: not fully enforced on this machine: ${notEnforcedText(features)} (see \`sallyport doctor\`)`;
+  return `sandbox: not fully enforced on this machine: ${notEnforcedText(features)}`;
 }
 
 /**
@@ -93,7 +93,7 @@ function singleWarning({ file, what }: RepositoryFinding): string[] {
 
 /** Returns the warning for a file that is also in a package store or another project. */
 function hardLinkWarning(file: string): string {
-  return `sandbox: ${shownLine(file)} is a hard link; if its other name is outside the workspace, such as in a package store, commands can change that file too (see docs/sandbox.md#hard-links)`;
+  return `sandbox: ${shownLine(file)} is a hard link; if its other name is outside the workspace, such as in a package store, commands can change that file too`;
 }
 
 function programsWarning(findings: readonly RepositoryFinding[]): string[] {

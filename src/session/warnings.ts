@@ -10,7 +10,7 @@ const UNENFORCED: Record<NonNullable<ExitRecord["loose"]>[number], string> = {
 
 /** Returns warnings for limits that the kernel could not enforce on this machine. */
 export function unenforcedLimitWarnings(loose: ExitRecord["loose"]): string[] {
-  return (loose ?? []).map((limit) => `${UNENFORCED[limit]} (see \`sallyport doctor\`)`);
+  return (loose ?? []).map((limit) => UNENFORCED[limit]);
 }
 
 export function lostOutputWarning(stream: string, bytes: number): string {

@@ -46,6 +46,8 @@ export interface HandlerResult {
   text?: string;
   /** Why the request failed. Becomes `structured.error`, translated to the names of the toolset's contract. */
   failure?: ToolFailure | null;
+  /** Why the command that the result describes failed. Also becomes `structured.error`, but the call succeeded. */
+  cause?: ToolFailure | null;
   /** True when `structured` is a complete result despite the failure. It then also becomes the text. */
   complete?: boolean;
 }
@@ -129,10 +131,13 @@ async function call(
   }
 }
 
-function finish({ structured, text, failure, complete = false }: HandlerResult, { mapFailure }: Toolset): ToolAnswer {
-  if (!failure) return { structured, text: text ?? JSON.stringify(structured), isError: false };
-  const error = truncateFailure(mapFailure?.(failure) ?? failure);
+function finish(answer: HandlerResult, { mapFailure }: Toolset): ToolAnswer {
+  const { structured, text, failure, cause, complete = false } = answer;
+  const why = failure ?? cause;
+  if (!why) return { structured, text: text ?? JSON.stringify(structured), isError: false };
+  const error = truncateFailure(mapFailure?.(why) ?? why);
   const result = { ...structured, error };
+  if (!failure) return { structured: result, text: text ?? JSON.stringify(result), isError: false };
   return { structured: result, text: text ?? (complete ? JSON.stringify(result) : failureText(error)), isError: true };
 }
 

@@ -4,29 +4,48 @@ import type { SessionInfo } from "../core/session.ts";
 import { sessionLost } from "../session/errors.ts";
 import { signalName } from "../session/signals.ts";
 import { counted, formatDuration, formatSize } from "../text/format.ts";
+import type { Vocabulary } from "./vocabulary.ts";
 
 type Outcome = RunResult | SessionInfo;
 
 /**
- * Describes how a command ended and what to do next, in one or two sentences for a model or a person. Returns null when
- * it succeeded or is still running. `timeoutMs` is the deadline that the caller set; a session has its own.
+ * Describes how a command ended and what to do next, in the words of a toolset. Returns null when it succeeded or is
+ * still running, and left nothing to report. `timeoutMs` is the deadline that the caller set; a session has its own.
  *
  * Only the first cause that applies is named, in this order: timeout, lost session, error, refusal, kill, signal, exit
  * code. An earlier cause explains the later ones: a command that timed out also has a signal.
  *
  * @example
- * outcomeMessage(await gateway.run({ command: "make" })); // "Exit code 2. See stderr."
+ * outcomeMessage(await gateway.run({ command: "make" }), words); // "Exit code 2. See stderr."
  */
-export function outcomeMessage(outcome: Outcome, timeoutMs?: number): string | null {
-  const hints = outcome.hints.map((hint) => `${hint[0]?.toUpperCase()}${hint.slice(1)}.`);
-  const parts = [causeMessage(outcome, timeoutMs), leftoverMessage(outcome), ...hints].filter((part) => part !== null);
-  return parts.length > 0 ? parts.join(" ") : null;
+export function outcomeMessage(outcome: Outcome, words: Vocabulary, timeoutMs?: number): string | null {
+  return joined([causeMessage(outcome, words, timeoutMs), ...remarks(outcome, words)]);
 }
 
-function causeMessage(outcome: Outcome, timeoutMs: number | undefined): string | null {
+/**
+ * Like `outcomeMessage`, without what the exit code and the deadline already say, for a toolset whose text always
+ * shows both.
+ */
+export function remarksMessage(outcome: Outcome, words: Vocabulary): string | null {
+  const shown = outcome.status === "timed_out" || (outcome.status === "completed" && !outcome.signal);
+  return joined([shown && !outcome.error ? null : causeMessage(outcome, words), ...remarks(outcome, words)]);
+}
+
+/** Returns what else happened: processes that were terminated, and what the sandbox probably stopped. */
+function remarks(outcome: Outcome, words: Vocabulary): (string | null)[] {
+  const hints = outcome.hints.map((hint) => `${hint[0]?.toUpperCase()}${hint.slice(1)}.`);
+  return [leftoverMessage(outcome, words), ...hints];
+}
+
+function joined(parts: readonly (string | null)[]): string | null {
+  const sentences = parts.filter((part) => part !== null);
+  return sentences.length > 0 ? sentences.join(" ") : null;
+}
+
+function causeMessage(outcome: Outcome, words: Vocabulary, timeoutMs?: number): string | null {
   const { status, error, signal } = outcome;
   if (status === "running") return null;
-  if (status === "timed_out") return timeoutMessage(outcome, timeoutMs);
+  if (status === "timed_out") return timeoutMessage(outcome, words, timeoutMs);
   if (status === "lost") return failureMessage(error ?? sessionLost());
   if (error) return failureMessage(error);
   if (status in UNSTARTED) return UNSTARTED[status as keyof typeof UNSTARTED];
@@ -52,11 +71,12 @@ const UNSTARTED = {
   pending: "Waiting for a person's approval. Nothing has run yet.",
 } as const;
 
-function timeoutMessage(outcome: Outcome, timeoutMs: number | undefined): string {
+function timeoutMessage(outcome: Outcome, words: Vocabulary, timeoutMs: number | undefined): string {
   const deadline = timeoutMs ?? ("timeoutMs" in outcome ? outcome.timeoutMs : outcome.durationMs);
+  const again = [words.timeout, words.background].filter((way) => way !== null).join(", or with ");
   return (
     `Timed out after ${formatDuration(deadline)}. The command and its child processes were killed; the output so far ` +
-    "is kept. Run it again with a longer timeout, or in the background."
+    `is kept. If it needs longer, run it again with ${again}.`
   );
 }
 
@@ -66,15 +86,15 @@ function killedMessage({ signal, exitCode }: Outcome): string {
 }
 
 /** Describes processes that outlived the command. Null when there are none to report. */
-function leftoverMessage(outcome: Outcome): string | null {
+function leftoverMessage(outcome: Outcome, words: Vocabulary): string | null {
   if (outcome.status !== "completed") return null;
   if ("lingering" in outcome && outcome.background) {
-    return outcome.lingering ? "Processes it started are still running; kill the session to terminate them." : null;
+    return outcome.lingering ? `Processes it started are still running; stop them with ${words.stop}.` : null;
   }
   if (outcome.leftover === 0) return null;
   const were = outcome.leftover === 1 ? "was" : "were";
-  const left = counted(outcome.leftover, "leftover process", "leftover processes");
-  return `${left} ${were} terminated; to keep processes running, start the command in the background.`;
+  const left = counted(outcome.leftover, "process", "processes");
+  return `${left} still running when the command exited ${were} terminated; to keep a process running, start it with ${words.background}.`;
 }
 
 const SHELL_SIGNAL = 128;

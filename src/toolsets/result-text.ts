@@ -32,6 +32,11 @@ export function exitStatus({ status, exitCode, signal }: Ended): number | null {
   return signal === null ? null : SIGNAL_BASE + (constants.signals[signal] ?? 0);
 }
 
+/** Returns one line per warning, for the text of a result. */
+export function warningLines(warnings: readonly string[]): string[] {
+  return warnings.map((warning) => `Warning: ${warning}`);
+}
+
 /** Returns the `note` of a list that may be incomplete. */
 export function warningsNote(warnings: readonly string[]): { note?: string } {
   return warnings.length > 0 ? { note: warnings.join(" ") } : {};

@@ -26,7 +26,7 @@ import {
   MAX_TIMEOUT,
   READER,
 } from "./schema.ts";
-import { bashOutput, bashText, killedText, startedText, unreadText } from "./text.ts";
+import { bashNote, bashOutput, bashText, killedText, startedText, unreadText } from "./text.ts";
 
 type Args = z.output<typeof BashInput>;
 
@@ -63,6 +63,7 @@ async function run(
       left_out_bytes: output.omittedBytes,
       duration_ms: Math.round(result.durationMs),
       warnings: result.warnings,
+      note: bashNote(result),
     },
     text: bashText(result, output.text, timeoutMs),
   };
@@ -83,8 +84,9 @@ async function start({ command, description }: Args, { gateway, context }: Handl
       left_out_bytes: 0,
       duration_ms: Math.round(info.durationMs),
       warnings: info.warnings,
+      note: null,
     },
-    text: startedText(info.id, command),
+    text: startedText(info, command),
   };
 }
 
@@ -111,6 +113,8 @@ const BashOutput = tool({
     const output = forModel(wanted, { maxBytes: BASH_OUTPUT_BYTES }).text;
     const { left, skipped } = unread;
     const exitCode = exitStatus(info);
+    const { warnings } = info;
+    const note = bashNote(info);
     return {
       structured: {
         shell_id: info.id,
@@ -119,8 +123,18 @@ const BashOutput = tool({
         output,
         unread_bytes: left,
         skipped_bytes: skipped + unread.droppedBytes,
+        warnings,
+        note,
       },
-      text: unreadText({ output, status: info.status, exitCode, left, skipped: skipped + unread.droppedBytes }),
+      text: unreadText({
+        output,
+        status: info.status,
+        exitCode,
+        left,
+        skipped: skipped + unread.droppedBytes,
+        note,
+        warnings,
+      }),
     };
   },
 });

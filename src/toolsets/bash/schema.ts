@@ -40,6 +40,11 @@ export const KillShellInput = z.strictObject({ shell_id: shellId });
 const status = z.string().describe("running, completed, timed_out, killed, failed or lost");
 const exitCode = z.int().nullable().describe("124 after a timeout, 128+n after signal n, null while running");
 
+const remarks = {
+  warnings: z.array(z.string()).describe("Problems that did not stop the command"),
+  note: z.string().nullable().describe("What the output and the exit code do not say, and what to do next"),
+};
+
 export const BashResult = z.object({
   shell_id: z.string(),
   status,
@@ -48,7 +53,7 @@ export const BashResult = z.object({
   timed_out: z.boolean(),
   left_out_bytes: z.int().describe("Bytes omitted from `output`"),
   duration_ms: z.int(),
-  warnings: z.array(z.string()),
+  ...remarks,
 });
 
 export const BashOutputResult = z.object({
@@ -58,6 +63,7 @@ export const BashOutputResult = z.object({
   output: z.string().describe("Output since the last call"),
   unread_bytes: z.int().describe("Bytes left to read; call again to read them"),
   skipped_bytes: z.int().describe("Bytes of older output that were skipped, because more than 1 MiB was unread"),
+  ...remarks,
 });
 
 export const KillShellResult = z.object({

@@ -1,9 +1,26 @@
 import { BASH_OUTPUT_BYTES } from "../../core/output-limits.ts";
 import type { RunResult } from "../../core/result.ts";
+import type { SessionInfo } from "../../core/session.ts";
 import { counted } from "../../text/format.ts";
 import { forModel, type ModelText } from "../../text/model-output.ts";
-import { outcomeMessage } from "../outcome-message.ts";
+import { remarksMessage } from "../outcome-message.ts";
 import { exitStatus, repeatedCommand } from "../result-text.ts";
+import type { Vocabulary } from "../vocabulary.ts";
+import { MAX_TIMEOUT } from "./schema.ts";
+
+export const BASH_WORDS: Vocabulary = {
+  background: "run_in_background: true",
+  timeout: `a longer timeout (at most ${MAX_TIMEOUT} s)`,
+  stop: "KillShell",
+  list: null,
+  status: "BashOutput",
+  output: "BashOutput",
+  remove: null,
+  stdin: null,
+  terminal: null,
+  shell: null,
+  parameters: { timeoutMs: "timeout" },
+};
 
 /** Returns the merged output of a foreground command, truncated to 100 KiB. */
 export function bashOutput({ id, output, truncated }: RunResult): ModelText {
@@ -11,19 +28,26 @@ export function bashOutput({ id, output, truncated }: RunResult): ModelText {
   return forModel(output, { maxBytes: BASH_OUTPUT_BYTES, omittedBytes: truncated.stdout, hint });
 }
 
-/** Returns the output, followed by trailer lines for a command that did not succeed, such as `exit: 124`. */
-export function bashText(result: RunResult, output: string, timeoutMs: number): string {
-  return withTrailer(output, trailer(result, timeoutMs)) || "(no output)";
+/** Returns why a command ended as it did and what else happened, where the output and the exit code do not say it. */
+export function bashNote(outcome: RunResult | SessionInfo): string | null {
+  return remarksMessage(outcome, BASH_WORDS);
 }
 
-function trailer(result: RunResult, timeoutMs: number): string[] {
-  if (result.status === "running") return [`shell_id: ${result.id}`, stillRunning(result.durationMs)];
+/**
+ * Returns the output, followed by trailer lines: what the output does not say, and the exit status of a command that
+ * failed, such as `exit: 124`.
+ */
+export function bashText(result: RunResult, output: string, timeoutMs: number): string {
+  const end = result.status === "running" ? [`shell_id: ${result.id}`, stillRunning(result.durationMs)] : [];
+  const late = result.status === "timed_out" ? [`bash: timed out after ${timeoutMs / 1000}s`] : [];
   const code = exitStatus(result);
   const exit = code === null || code === 0 ? [] : [`exit: ${code}`];
-  if (result.status === "timed_out") return [`bash: timed out after ${timeoutMs / 1000}s`, ...exit];
-  // An exit code needs no explanation; a kill, a lost session and an unexpected signal do.
-  const why = result.status === "killed" || result.status === "lost" || result.signal ? outcomeMessage(result) : null;
-  return [...(why === null ? [] : [`bash: ${why}`]), ...exit];
+  const remarks = remarkLines(bashNote(result), result.warnings);
+  return withTrailer(output, [...late, ...remarks, ...end, ...exit]) || "(no output)";
+}
+
+function remarkLines(note: string | null, warnings: readonly string[]): string[] {
+  return [...(note === null ? [] : [`bash: ${note}`]), ...warnings.map((warning) => `bash: warning: ${warning}`)];
 }
 
 function stillRunning(durationMs: number): string {
@@ -31,8 +55,9 @@ function stillRunning(durationMs: number): string {
   return `still running after ${seconds}s, now in the background; read its output with BashOutput, stop it with KillShell`;
 }
 
-export function startedText(id: string, command: string): string {
-  return `shell_id: ${id}\nstarted in background: ${repeatedCommand(command)}`;
+export function startedText({ id, warnings }: SessionInfo, command: string): string {
+  const started = [`shell_id: ${id}`, `started in background: ${repeatedCommand(command)}`];
+  return [...started, ...remarkLines(null, warnings)].join("\n");
 }
 
 interface Unread {
@@ -41,14 +66,16 @@ interface Unread {
   exitCode: number | null;
   left: number;
   skipped: number;
+  note: string | null;
+  warnings: readonly string[];
 }
 
-export function unreadText({ output, status, exitCode, left, skipped }: Unread): string {
+export function unreadText({ output, status, exitCode, left, skipped, note, warnings }: Unread): string {
   const head =
     skipped > 0 ? `[… ${counted(skipped, "byte")} skipped; only the last 1 MiB of unread output is kept]\n` : "";
   const more = left > 0 ? [`${counted(left, "byte")} left to read; call BashOutput again`] : [];
   const exit = exitCode === null ? [] : [`exit: ${exitCode}`];
-  return withTrailer(head + output, [...more, `status: ${status}`, ...exit]);
+  return withTrailer(head + output, [...more, ...remarkLines(note, warnings), `status: ${status}`, ...exit]);
 }
 
 export function killedText(id: string, status: string, killed: boolean): string {

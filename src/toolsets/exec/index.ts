@@ -8,7 +8,7 @@ import { failureMapper } from "../failures.ts";
 import { deadlineMs, refusal, runOptions, startOptions } from "../run.ts";
 import { DEFAULT_TIMEOUT, ExecuteInput, ExecuteResult } from "./schema.ts";
 import { processList, processLog, processManager, processPoll } from "./sessions.ts";
-import { EXEC_ERRORS, execOutput, executeNote, executeText, exitCodeOf, IN_BACKGROUND } from "./text.ts";
+import { EXEC_ERRORS, execOutput, executeNote, executeText, exitCodeOf, startedNote } from "./text.ts";
 
 type Args = z.output<typeof ExecuteInput>;
 const HOW = `Each call starts a new shell, so \`cd\` and exported variables do not carry over. By default only the workspace and $TMPDIR are writable. In the foreground the call waits until the command exits. A command that exceeds the timeout (default ${DEFAULT_TIMEOUT} s) is terminated with its child processes: timed_out is true, and output holds the output so far. Child processes still running when a foreground command exits are terminated. With background: true the call returns a session_id immediately; follow the command with process_poll and process_log. The middle of output over 64 KiB is omitted; read it with process_log. log_path is the path of a plain-text log of the output. Each command requires a person's approval: if approval is pending, call again with the same arguments to wait for the decision.`;
@@ -54,9 +54,10 @@ async function run(args: Args, pty: boolean, { gateway, context }: HandlerCall):
     output,
     timed_out: result.timedOut,
     status: result.status,
-    ...(result.warnings.length > 0 ? { warnings: result.warnings } : {}),
+    warnings: result.warnings,
+    note: executeNote(result, timeoutMs),
   };
-  return { structured, text: executeText(output, structured, executeNote(result, timeoutMs)) };
+  return { structured, text: executeText(structured) };
 }
 
 async function start(args: Args, pty: boolean, { gateway, root, context }: HandlerCall): Promise<HandlerResult> {
@@ -77,9 +78,10 @@ async function start(args: Args, pty: boolean, { gateway, root, context }: Handl
     output,
     timed_out: false,
     status: info.status,
-    ...(info.warnings.length > 0 ? { warnings: info.warnings } : {}),
+    warnings: info.warnings,
+    note: startedNote(info),
   };
-  return { structured, text: executeText(output, structured, IN_BACKGROUND) };
+  return { structured, text: executeText(structured) };
 }
 
 function requestOf({ command, cwd, env }: Args, pty: boolean): RunRequest {

@@ -53,6 +53,11 @@ export const ManagerInput = z.strictObject({
   limit: lines.describe("log: maximum number of lines; list: maximum number of sessions"),
 });
 
+const remarks = {
+  warnings: z.array(z.string()).describe("Problems that did not stop the command"),
+  note: z.string().nullable().describe("How the command ended and what to do next"),
+};
+
 export const ExecuteResult = z.object({
   session_id: z.string(),
   log_path: z.string().describe("Path of a plain-text log of the output"),
@@ -60,7 +65,7 @@ export const ExecuteResult = z.object({
   output: z.string().describe("stdout and stderr merged in the order they were written"),
   timed_out: z.boolean(),
   status: z.string().describe("running, completed, timed_out, killed or lost"),
-  warnings: z.array(z.string()).optional(),
+  ...remarks,
 });
 
 const session = z.object({
@@ -73,13 +78,14 @@ const session = z.object({
   log_path: z.string().nullable(),
 });
 
-const note = z.string().optional().describe("Why the list may be incomplete, such as machines that did not respond");
+const listNote = z.string().describe("Why the list may be incomplete, such as machines that did not respond");
 
-export const ListResult = z.object({ sessions: z.array(session), total: z.int(), note });
+export const ListResult = z.object({ sessions: z.array(session), total: z.int(), note: listNote.optional() });
 
 export const PollResult = session.extend({
   running: z.boolean(),
   output: z.string().describe(`The last ${POLL_LINES} lines of output`),
+  ...remarks,
 });
 
 export const LogResult = z.object({
@@ -92,9 +98,9 @@ export const LogResult = z.object({
 
 export const ManagerResult = z.object({
   action: z.enum(ACTIONS),
-  ...PollResult.partial().shape,
-  ...LogResult.partial().shape,
   ...ListResult.partial().shape,
+  ...LogResult.partial().shape,
+  ...PollResult.partial().shape,
   written_bytes: z.int().optional(),
   killed: z.boolean().optional().describe("False if the session had already ended"),
 });

@@ -5,6 +5,7 @@ import type { Session } from "../../session/session.ts";
 import { forModel } from "../../text/model-output.ts";
 import { type HandlerCall, type HandlerResult, READ_ANNOTATIONS, RUN_ANNOTATIONS, tool } from "../define.ts";
 import { missingArgument } from "../failures.ts";
+import { outcomeMessage } from "../outcome-message.ts";
 import { logText, warningsNote, withinBytes } from "../result-text.ts";
 import { endSession, readLines } from "../sessions.ts";
 import {
@@ -18,7 +19,7 @@ import {
   PollInput,
   PollResult,
 } from "./schema.ts";
-import { sessionEntry } from "./text.ts";
+import { EXEC_WORDS, sessionEntry } from "./text.ts";
 
 async function listSessions(gateway: Gateway, limit: number): Promise<HandlerResult> {
   const { sessions, total, warnings } = await gateway.sessions({ limit });
@@ -30,7 +31,9 @@ async function pollSession(session: Session): Promise<HandlerResult> {
   const info = session.info();
   const { text } = await session.logs({ tail: POLL_LINES, limit: MODEL_BYTES });
   const output = forModel(text).text;
-  return { structured: { ...sessionEntry(info), running: info.status === "running", output } };
+  const note = outcomeMessage(info, EXEC_WORDS);
+  const { warnings } = info;
+  return { structured: { ...sessionEntry(info), running: info.status === "running", output, warnings, note } };
 }
 
 async function logOfSession(session: Session, offset: number, limit: number): Promise<HandlerResult> {

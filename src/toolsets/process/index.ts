@@ -33,7 +33,15 @@ import {
   RunInput,
   RunResult,
 } from "./schema.ts";
-import { invalidFilter, PROCESS_ERRORS, processEntry, processResult, stateOf, unstartedFailure } from "./text.ts";
+import {
+  invalidFilter,
+  monitored,
+  PROCESS_ERRORS,
+  processEntry,
+  processResult,
+  stateOf,
+  unstartedFailure,
+} from "./text.ts";
 
 type Args = z.output<typeof RunInput>;
 
@@ -103,7 +111,7 @@ const processMonitor = tool({
     const session = await gateway.find(process_id);
     await gateway.permit("read", session);
     const info = session.info();
-    if (!isUnstarted(info)) return { structured: processEntry(info, session.usage().usage) };
+    if (!isUnstarted(info)) return { structured: monitored(info, session.usage().usage), cause: info.error };
     return { structured: { process_id: info.id }, failure: unstartedFailure(info) };
   },
 });

@@ -78,6 +78,11 @@ const usage = z
 const state = z.enum(STATES);
 const exitCode = z.int().nullable().describe("Null while running, or if the process was killed or timed out");
 
+const remarks = {
+  warnings: z.array(z.string()).optional().describe("Problems that did not stop the command"),
+  note: z.string().optional().describe("How the command ended and what to do next"),
+};
+
 export const RunResult = z.object({
   exit_code: exitCode,
   stdout_summary: z.string().describe("Last lines; process.logs returns all output"),
@@ -86,8 +91,7 @@ export const RunResult = z.object({
   process_id: z.string(),
   state,
   resource_usage: usage,
-  warnings: z.array(z.string()).optional(),
-  note: z.string().optional().describe("How the command ended and what to do next"),
+  ...remarks,
 });
 
 const entry = {
@@ -101,7 +105,7 @@ const entry = {
   host: z.string().optional().describe("The machine of the fleet that runs the process"),
 };
 
-export const MonitorResult = z.object(entry);
+export const MonitorResult = z.object({ ...entry, ...remarks });
 
 export const KillResult = z.object({
   killed: z.boolean(),

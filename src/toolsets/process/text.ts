@@ -3,6 +3,29 @@ import type { SessionInfo } from "../../core/session.ts";
 import { summary } from "../../text/model-output.ts";
 import { outcomeMessage } from "../outcome-message.ts";
 import { listedCommand } from "../result-text.ts";
+import type { Vocabulary } from "../vocabulary.ts";
+import { MAX_TIMEOUT } from "./schema.ts";
+
+export const PROCESS_WORDS: Vocabulary = {
+  background: "background: true",
+  timeout: `a longer timeout (at most ${MAX_TIMEOUT} s)`,
+  stop: "process.kill",
+  list: "process.list",
+  status: "process.monitor",
+  output: "process.logs",
+  remove: null,
+  stdin: null,
+  terminal: null,
+  shell: "the whole command line in command, without args",
+  parameters: {
+    args: "args",
+    cwd: "working_directory",
+    env: "environment",
+    limits: "memory_limit",
+    stdin: "stdin",
+    timeoutMs: "timeout",
+  },
+};
 
 const STATE: Partial<Record<Status, string>> = {
   running: "running",
@@ -36,7 +59,7 @@ export function exitCodeOf({ status, exitCode }: Pick<SessionInfo, "status" | "e
 export function processResult(result: RunResult, lines: number, usage: ResourceUsage | null): Record<string, unknown> {
   const { id, status, stdout, stderr, truncated, durationMs, warnings, error } = result;
   const hint = `process.logs process_id=${id}`;
-  const note = status === "running" ? stillRunning(durationMs) : outcomeMessage(result);
+  const note = status === "running" ? stillRunning(durationMs) : outcomeMessage(result, PROCESS_WORDS);
   return {
     exit_code: exitCodeOf(result),
     stdout_summary: summary(stdout, lines, { omittedBytes: truncated.stdout, hint }),
@@ -66,6 +89,16 @@ export function processEntry(info: SessionInfo, usage: ResourceUsage | null): Re
     duration_ms: Math.round(info.durationMs),
     resource_usage: usageOf(usage),
     ...(info.host === null ? {} : { host: info.host }),
+  };
+}
+
+/** Returns a process as shown by `process.monitor`: also how it ended, and its warnings. */
+export function monitored(info: SessionInfo, usage: ResourceUsage | null): Record<string, unknown> {
+  const note = outcomeMessage(info, PROCESS_WORDS);
+  return {
+    ...processEntry(info, usage),
+    ...(info.warnings.length > 0 ? { warnings: info.warnings } : {}),
+    ...(note === null ? {} : { note }),
   };
 }
 

@@ -107,7 +107,13 @@ const runBackground = tool({
     });
     return (
       refused ?? {
-        structured: { success: true, pid: info.pid, command: repeatedCommand(command), process_id: info.id },
+        structured: {
+          success: true,
+          pid: info.pid,
+          command: repeatedCommand(command),
+          process_id: info.id,
+          ...(info.warnings.length > 0 ? { warnings: info.warnings } : {}),
+        },
       }
     );
   },

@@ -52,6 +52,7 @@ export const IsBlockedInput = z.strictObject({ command: command("The command to 
 
 const blocked = z.boolean().describe("True if the safety rules block the command; nothing ran");
 const reason = z.string().nullable();
+const warnings = z.array(z.string()).optional().describe("Problems that did not stop the command");
 
 export const RunResult = z.object({
   success: z.boolean().describe("True if the exit code is 0"),
@@ -65,6 +66,7 @@ export const RunResult = z.object({
   block_reason: reason,
   process_id: z.string().optional().describe("The session ID, if the command continues in the background"),
   pid: z.int().nullable().optional(),
+  warnings,
   note: z.string().optional().describe("How the command ended and what to do next"),
 });
 
@@ -75,6 +77,7 @@ export const RunBackgroundResult = z.object({
   process_id: z.string().describe("The session ID, for tools of other toolsets"),
   blocked: blocked.optional(),
   block_reason: reason.optional(),
+  warnings,
 });
 
 export const KillProcessResult = z.object({

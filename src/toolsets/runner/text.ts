@@ -6,6 +6,22 @@ import { forModel } from "../../text/model-output.ts";
 import { truncateFailure } from "../failures.ts";
 import { outcomeMessage } from "../outcome-message.ts";
 import { repeatedCommand } from "../result-text.ts";
+import type { Vocabulary } from "../vocabulary.ts";
+import { MAX_TIMEOUT } from "./schema.ts";
+
+export const RUNNER_WORDS: Vocabulary = {
+  background: "run_background",
+  timeout: `a longer timeout (at most ${MAX_TIMEOUT} s)`,
+  stop: "kill_process",
+  list: null,
+  status: null,
+  output: null,
+  remove: null,
+  stdin: null,
+  terminal: null,
+  shell: "shell: true",
+  parameters: { cwd: "cwd", env: "env", logFile: "log_file", timeoutMs: "timeout" },
+};
 
 const NO_CODE = -1;
 
@@ -28,7 +44,7 @@ export function runnerResult(command: string, result: RunResult): Record<string,
   const refused = status === "blocked" || status === "denied";
   const notRun = refused || status === "pending" || status === "failed";
   const exitCode = exitCodeOf(result);
-  const note = outcomeMessage(result);
+  const note = outcomeMessage(result, RUNNER_WORDS);
   return {
     success: status === "completed" && exitCode === 0,
     command: repeatedCommand(command),
@@ -39,6 +55,7 @@ export function runnerResult(command: string, result: RunResult): Record<string,
     timed_out: result.timedOut,
     blocked: refused,
     block_reason: refused ? (error?.message ?? "The command is not allowed.") : null,
+    ...(result.warnings.length > 0 ? { warnings: result.warnings } : {}),
     ...(note === null || notRun ? {} : { note }),
   };
 }

@@ -59,6 +59,7 @@ const outcome = {
   warnings: z
     .array(z.string())
     .describe("Problems that did not stop the command, such as a terminal that was not available"),
+  note: z.string().nullable().describe("How the command ended and what to do next; list: why it may be incomplete"),
 };
 
 export const ExecResult = z.object({
@@ -135,7 +136,6 @@ export const ProcessResult = z.object({
   action: z.enum(ACTIONS),
   sessions: z.array(session).optional(),
   total: z.int().optional().describe("list: total number of sessions; log: total number of lines"),
-  note: z.string().optional().describe("list: why the list may be incomplete"),
   ...session.partial().shape,
   output: z.string().optional().describe("poll: new output; log: the lines"),
   unread_bytes: z.int().optional().describe("poll: bytes left to read; poll again to read them"),

@@ -4,7 +4,22 @@ import type { SessionInfo, WaitOutcome } from "../../core/session.ts";
 import { counted, formatDuration } from "../../text/format.ts";
 import { aggregated, forModel, tail } from "../../text/model-output.ts";
 import { outcomeMessage } from "../outcome-message.ts";
-import { joinLines, listedCommand } from "../result-text.ts";
+import { joinLines, listedCommand, warningLines } from "../result-text.ts";
+import type { Vocabulary } from "../vocabulary.ts";
+
+export const SHELL_WORDS: Vocabulary = {
+  background: "background: true",
+  timeout: "a longer timeout",
+  stop: 'process and action: "kill"',
+  list: 'process and action: "list"',
+  status: 'process and action: "poll"',
+  output: 'process and action: "log"',
+  remove: 'process and action: "remove"',
+  stdin: "background: true",
+  terminal: "pty: true",
+  shell: null,
+  parameters: { cwd: "workdir", env: "env", timeoutMs: "timeout", pty: "pty" },
+};
 
 /** Returns the fields that describe a session in every result. `exit_code` is null after a signal or a timeout. */
 export function sessionFields(info: SessionInfo): Record<string, unknown> {
@@ -20,6 +35,7 @@ export function sessionFields(info: SessionInfo): Record<string, unknown> {
     backgrounded: info.background,
     duration_ms: Math.round(info.durationMs),
     warnings: info.warnings,
+    note: outcomeMessage(info, SHELL_WORDS),
   };
 }
 
@@ -39,6 +55,7 @@ export function execFields(command: string, result: RunResult, pid: number | nul
     backgrounded: status === "running",
     duration_ms: Math.round(durationMs),
     warnings,
+    note: execNote(result, pid),
     aggregated: aggregated(output, facts),
     tail: tail(output, facts),
   };
@@ -51,8 +68,13 @@ function hintFor(id: string): string {
 export function execText(result: RunResult, pid: number | null): string {
   const { id, output, truncated, warnings } = result;
   const shown = forModel(output, { maxBytes: MODEL_BYTES, omittedBytes: truncated.stdout, hint: hintFor(id) }).text;
-  const end = result.status === "running" ? stillRunning(id, pid, result.durationMs) : outcomeMessage(result);
-  return joinLines([shown, end, ...warnings.map((warning) => `Warning: ${warning}`)]) || "(no output)";
+  return joinLines([shown, execNote(result, pid), ...warningLines(warnings)]) || "(no output)";
+}
+
+function execNote(result: RunResult, pid: number | null): string | null {
+  return result.status === "running"
+    ? stillRunning(result.id, pid, result.durationMs)
+    : outcomeMessage(result, SHELL_WORDS);
 }
 
 function stillRunning(id: string, pid: number | null, durationMs: number): string {
@@ -62,19 +84,24 @@ function stillRunning(id: string, pid: number | null, durationMs: number): strin
 
 export function startedText({ id, pid, warnings }: SessionInfo): string {
   const start = `Started in the background (session_id ${id}, pid ${pid}). Follow and control it with process (poll, wait, log, write, kill).`;
-  return joinLines([start, ...warnings.map((warning) => `Warning: ${warning}`)]);
+  return joinLines([start, ...warningLines(warnings)]);
 }
 
 /** Returns the new output, followed by the state of the session. */
 export function pollText(output: string, info: SessionInfo, left: number): string {
   const more = left > 0 ? `${counted(left, "byte")} left to read; poll again.` : null;
-  return joinLines([output === "" ? "(no new output)" : output, more, stateText(info)]);
+  return joinLines([output || "(no new output)", more, stateText(info)]);
 }
 
+/** Returns the state of a session and its warnings. */
 export function stateText(info: SessionInfo): string {
+  return joinLines([stateLine(info), ...warningLines(info.warnings)]);
+}
+
+function stateLine(info: SessionInfo): string {
   if (info.status === "running") return `Session ${info.id} is running (pid ${info.pid}).`;
   const how = info.signal ? `signal ${info.signal}` : `exit code ${info.exitCode}`;
-  return outcomeMessage(info) ?? `Session ${info.id} has ended (${how}).`;
+  return outcomeMessage(info, SHELL_WORDS) ?? `Session ${info.id} has ended (${how}).`;
 }
 
 const LIST = { action: "list_processes", hint: 'List the sessions with process and action: "list".' };

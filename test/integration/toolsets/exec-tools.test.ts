@@ -119,7 +119,9 @@ const EXECUTION: Statement[] = [
     holds: async (bench) => {
       assert.deepEqual(required(bench.tool("execute")), ["command"]);
       const { session_id, log_path, ...rest } = await execute(bench, "echo out; echo err >&2; exit 3");
-      assert.deepEqual(rest, { exit_code: 3, output: "out\nerr\n", timed_out: false, status: "completed" });
+      const note = "Exit code 3. See the output.";
+      const result = { exit_code: 3, output: "out\nerr\n", timed_out: false, status: "completed" };
+      assert.deepEqual(rest, { ...result, warnings: [], note });
       assert.equal(log_path, bench.fixture.path(EXEC_LOG_FOLDER, `${session_id}.log`));
       assert.equal(readFileSync(log_path, "utf8"), "out\nerr\n");
     },

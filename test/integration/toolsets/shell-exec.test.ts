@@ -164,6 +164,7 @@ const BACKGROUND: Statement[] = [
         timed_out: false,
         backgrounded: false,
         warnings: [],
+        note: "Exit code 4. See the output.",
         aggregated: "done\n",
         tail: "done\n",
       });

@@ -106,12 +106,12 @@ const cases: [what: string, outcome: RunResult | SessionInfo, message: string | 
   [
     "timeout, which takes precedence over the signal and leftover processes",
     result({ status: "timed_out", timedOut: true, exitCode: null, signal: "SIGTERM", leftover: 2 }),
-    "Timed out after 2.5s. The command and its child processes were killed; the output so far is kept. Run it again with a longer timeout, or in the background.",
+    "Timed out after 2.5s. The command and its child processes were killed; the output so far is kept. If it needs longer, run it again with a longer timeout, or with background: true.",
   ],
   [
     "timeout of a session",
     info({ status: "timed_out", timedOut: true, exitCode: null, signal: "SIGKILL" }),
-    "Timed out after 1m00s. The command and its child processes were killed; the output so far is kept. Run it again with a longer timeout, or in the background.",
+    "Timed out after 1m00s. The command and its child processes were killed; the output so far is kept. If it needs longer, run it again with a longer timeout, or with background: true.",
   ],
   [
     "killed",
@@ -187,17 +187,17 @@ const cases: [what: string, outcome: RunResult | SessionInfo, message: string | 
   [
     "leftover processes",
     result({ leftover: 1 }),
-    "1 leftover process was terminated; to keep processes running, start the command in the background.",
+    "1 process still running when the command exited was terminated; to keep a process running, start it with background: true.",
   ],
   [
     "leftover processes and a failure",
     result({ exitCode: 1, leftover: 3 }),
-    "Exit code 1. It wrote no output. 3 leftover processes were terminated; to keep processes running, start the command in the background.",
+    "Exit code 1. It wrote no output. 3 processes still running when the command exited were terminated; to keep a process running, start it with background: true.",
   ],
   [
     "leftover processes still running",
     info({ leftover: 2, lingering: true }),
-    "Processes it started are still running; kill the session to terminate them.",
+    'Processes it started are still running; stop them with process and action: "kill".',
   ],
   ["leftover processes of a background session that have exited", info({ leftover: 2 }), null],
 ];
