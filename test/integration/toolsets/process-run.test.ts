@@ -204,7 +204,7 @@ const OUTPUTS: Statement[] = [
   },
   {
     at: "process.run, Outputs: process_id",
-    says: "duration_ms is present even when nothing was started",
+    says: "process_id is present even when nothing was started",
     holds: async (bench) => {
       for (const command of ["true", "no-such-program", "rm -rf /"]) {
         assert.equal(typeof (await run(bench, { command, args: [] })).process_id, "string", command);

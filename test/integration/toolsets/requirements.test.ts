@@ -211,6 +211,23 @@ test("with ask off a command that is not on the allowlist is denied without a re
   }
 });
 
+test("process.kill sends SIGKILL after SIGTERM only, not after another signal", async () => {
+  const processes = await bench("process");
+  // The process runs longer than `force_after` after the signal, so that a SIGKILL would be seen.
+  const command = "trap 'sleep 2; echo survived' INT; echo ready; while :; do sleep 0.05; done";
+  const { process_id } = await processes.call("process.run", { command, background: true });
+  const written = async () => (await processes.call("process.logs", { process_id })).stdout;
+  await until("the process handles SIGINT", async () => (await written()) === "ready\n");
+  const { killed, signal_sent, state } = await processes.call("process.kill", {
+    process_id,
+    signal: "SIGINT",
+    force_after: 1,
+  });
+  assert.deepEqual([killed, signal_sent, state], [false, "SIGINT", "running"]);
+  await until("the process has handled SIGINT", async () => (await written()) === "ready\nsurvived\n");
+  await processes.call("process.kill", { process_id, signal: "SIGKILL" });
+});
+
 test("process.kill reports a signal that cannot be delivered as KillFailed with force_kill", async () => {
   const processes = await bench("process");
   const { process_id } = await processes.call("process.run", { command: "sleep 600", background: true });
