@@ -2,6 +2,7 @@ import { lstatSync, type Stats } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { MountTable } from "../paths/mounts.ts";
 import { isWithin, nearestReal } from "../workspace.ts";
+import { configurationPathOf, configurationPaths } from "./configuration-paths.ts";
 import { type ConfiguredPath, configuredPaths, userConfigurations } from "./git/configured-programs.ts";
 import {
   type GitDirectory,
@@ -14,15 +15,6 @@ import {
 } from "./git/git-directory.ts";
 import type { EmptyEntry } from "./git/git-entries.ts";
 import { type LinkedWorktree, linkedWorktree, type TrustContext } from "./git/linked-worktree.ts";
-
-/**
- * Paths in a workspace that are executed later outside the sandbox, by an editor, an agent or a shell that a person
- * starts there. Files of builds and test runners are not among them, because agents are expected to change those.
- */
-const CONFIGURATION_PATHS = `sallyport.json .vscode .idea .cursor .zed .fleet .windsurf .claude .codex .gemini .mcp.json
-  .gitconfig .bashrc .bash_profile .bash_login .bash_logout .profile .zshrc .zshenv .zprofile .zlogin .config/fish
-  .config/autostart .config/systemd .local/bin .local/share/applications .hg/hgrc .hg/hgrc-not-shared .hg/sharedpath
-  .jj/repo/config.toml .jj/workspace-config.toml .sl/config`.split(/\s+/);
 
 interface ProtectionContext extends TrustContext {
   /** The configured writable paths. A repository directly in one of them is protected too. */
@@ -47,11 +39,6 @@ interface ProtectedPaths {
   absent: string[];
 }
 
-/** Returns the paths of settings of editors, agents and shells in a workspace. */
-export function configurationPaths(workspace: string): string[] {
-  return CONFIGURATION_PATHS.map((name) => join(workspace, name));
-}
-
 /** Returns the protected paths of a workspace. */
 export function protectedPaths(workspace: string, context: ProtectionContext): ProtectedPaths {
   const { mounts } = context;
@@ -71,7 +58,7 @@ export function protectedPaths(workspace: string, context: ProtectionContext): P
   }
   const isWritable = (path: string): boolean => roots.some((root) => isWithin(path, root));
   return {
-    readOnly: [...new Set(mounts.withAliases([...configurationPaths(workspace), ...found.readOnly]))],
+    readOnly: [...new Set(mounts.withAliases([...configurationPaths(workspace, context.homes), ...found.readOnly]))],
     writable: linked ? [linked.own, ...linked.shared] : [],
     creatable: found.creatable,
     absent: [...new Set([...found.absent, ...mounts.aliases(found.absent).filter(isWritable)])],
@@ -156,8 +143,8 @@ export function isInGitDirectory(path: string): boolean {
 export function protectedPathOf(path: string, root: string): string | null {
   const within = path.slice(root.length + 1);
   const git = GIT_PATH.exec(within)?.[0];
-  const name = git ?? CONFIGURATION_PATHS.find((one) => within === one || within.startsWith(`${one}/`));
-  return name === undefined ? null : join(root, name);
+  const name = git ?? configurationPathOf(within);
+  return name === null ? null : join(root, name);
 }
 
 function lstat(path: string): Stats | undefined {
