@@ -52,6 +52,7 @@ const processRun = tool({
   input: RunInput,
   output: RunResult,
   annotations: RUN_ANNOTATIONS,
+  meta: { version: "1.1", tags: ["process", "execute", "sandbox"] },
   operation: "run",
   permission: "notify",
   handle: (args, call) => (args.background ? start(args, call) : run(args, call)),
@@ -106,6 +107,7 @@ const processMonitor = tool({
   input: MonitorInput,
   output: MonitorResult,
   annotations: READ_ANNOTATIONS,
+  meta: { version: "1.0", tags: ["process", "monitor", "status"] },
   operation: "read",
   async handle({ process_id }, { gateway }) {
     const session = await gateway.find(process_id);
@@ -133,6 +135,7 @@ const processList = tool({
   input: ListInput,
   output: ListResult,
   annotations: READ_ANNOTATIONS,
+  meta: { version: "1.0", tags: ["process", "list", "status"] },
   operation: "list",
   argumentFailures: { state_filter: invalidFilter },
   async handle({ state_filter, limit }, { gateway }) {
@@ -156,6 +159,7 @@ const processKill = tool({
   input: KillInput,
   output: KillResult,
   annotations: KILL_ANNOTATIONS,
+  meta: { version: "1.0", tags: ["process", "kill", "terminate"] },
   operation: "kill",
   permission: "notify",
   async handle({ process_id, signal, force_after: seconds }, { gateway }) {

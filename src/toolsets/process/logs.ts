@@ -17,6 +17,7 @@ export const processLogs = tool({
   input: LogsInput,
   output: LogsResult,
   annotations: READ_ANNOTATIONS,
+  meta: { version: "1.0", tags: ["process", "logs", "output"] },
   operation: "read",
   argumentFailures: { stream: invalidStream },
   async handle({ process_id, stream, offset, limit }, { gateway }) {

@@ -211,6 +211,20 @@ test("with ask off a command that is not on the allowlist is denied without a re
   }
 });
 
+test("the process tools carry their version and tags", async () => {
+  const { tools: listed } = await client.listTools();
+  const carried = listed
+    .filter(({ name }) => name.startsWith("process."))
+    .map(({ name, _meta }) => [name, _meta?.version, _meta?.tags]);
+  assert.deepEqual(carried, [
+    ["process.run", "1.1", ["process", "execute", "sandbox"]],
+    ["process.monitor", "1.0", ["process", "monitor", "status"]],
+    ["process.kill", "1.0", ["process", "kill", "terminate"]],
+    ["process.list", "1.0", ["process", "list", "status"]],
+    ["process.logs", "1.0", ["process", "logs", "output"]],
+  ]);
+});
+
 test("process.kill sends SIGKILL after SIGTERM only, not after another signal", async () => {
   const processes = await bench("process");
   // The process runs longer than `force_after` after the signal, so that a SIGKILL would be seen.
