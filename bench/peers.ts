@@ -10,6 +10,7 @@ const PEERS: Record<string, string> = {
   "@anthropic-ai/sandbox-runtime": "0.0.83",
   "@openai/codex": "0.166.0",
   "@wonderwhy-er/desktop-commander": "0.2.52",
+  "mcp-server-commands": "0.5.0",
 };
 
 /** Overrides for dependencies whose version is not available in every registry. */

@@ -24,6 +24,7 @@ const SUITES: Record<string, () => Promise<{ run(options: { quick: boolean }): P
   console: () => import("./console/run.ts"),
   fleet: () => import("./fleet/run.ts"),
   behavior: () => import("./behavior/run.ts"),
+  agents: () => import("./agents/run.ts"),
   curves: () => import("./curves/run.ts"),
 };
 

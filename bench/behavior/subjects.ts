@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { execa } from "execa";
-import { desktopCommander } from "../mcp/desktop-commander.ts";
+import { desktopCommander } from "../mcp/peer-server.ts";
 import { benchGateway } from "../measure.ts";
 import { peerProgram } from "../peers.ts";
 import { rawPty } from "../terminal/node-pty.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { atLeast, atMost, benchGateway, percentile, takeTurns, UNLIMITED } from "../measure.ts";
 import type { BenchResult } from "../result.ts";
-import { desktopCommander } from "./desktop-commander.ts";
+import { desktopCommander } from "./peer-server.ts";
 import { StdioServer } from "./server.ts";
 
 const ENTRY = fileURLToPath(new URL("../../bin/sallyport.js", import.meta.url));

@@ -1,0 +1,61 @@
+import type { StdioServer } from "../mcp/server.ts";
+import type { Place } from "./place.ts";
+
+/** A tool call: the name of the tool and its arguments. */
+export type Call = [tool: string, args: Record<string, unknown>];
+
+/** The step that a call takes; the same text can mean different things as the answer to different steps. */
+export type Step = "run" | "start" | "read" | "write" | "stop";
+
+/** The facts that an agent takes from the text of an answer. */
+export interface Facts {
+  /** The output of the command, as far as the answer shows it. */
+  output: string;
+  /** Identifies the command in later calls. */
+  handle: string | null;
+  running: boolean;
+  exitCode: number | null;
+}
+
+/** The tools of one MCP server, as its documentation says to use them. The tasks use nothing else. */
+export interface AgentTools {
+  name: string;
+  /** Starts the server in the workspace. Returns null if it is not installed. */
+  connect(place: Place): Promise<StdioServer | null>;
+  /** Runs a command and waits for it, at most for this time. */
+  run(command: string, seconds: number): Call;
+  /** Starts a command in the background. */
+  start(command: string): Call;
+  /** Starts a program that is going to read input. Default: `start`. */
+  open?(command: string): Call;
+  /** Reads the new output of a command, and its state. */
+  read(handle: string): Call;
+  /** Reads only the state. Default: `read`. */
+  status?(handle: string): Call;
+  /** Waits for the end of a command or a regular expression in its output. Default: `read` once a second. */
+  wait?(handle: string, pattern?: string): Call;
+  /** Waits for the result of a `run` whose answer said that the command is still running. Default: `wait` or `read`. */
+  resume?(command: string, seconds: number): Call;
+  /** Types a line. Absent if a running command cannot be given input. */
+  write?(handle: string, line: string): Call;
+  /** Searches the output of a command that has ended. */
+  search?(handle: string, pattern: string): Call;
+  stop(handle: string): Call;
+  understand(text: string, step: Step): Facts;
+}
+
+/** Returns a parsed JSON object, or null if the text is not one. */
+export function parsed(text: string): Record<string, unknown> | null {
+  if (!text.startsWith("{")) return null;
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the first group of the match as a number. */
+export function numberIn(text: string, pattern: RegExp): number | null {
+  const found = pattern.exec(text)?.[1];
+  return found === undefined ? null : Number(found);
+}
