@@ -59,15 +59,20 @@ static char buffer[BUFFER];
 
 static const char *open_log(struct capture *capture, const struct request *request)
 {
+	log_file_init(&capture->log, -1, request->disk_cap);
 	if (!request->log_path)
 		return NULL;
 	/* The file is truncated after the checks and not by O_TRUNC, so that a hard link to another file does not empty
 	 * that file. */
-	int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
-	mode_t mode = 0666 & ~request->umask;
+	int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 	struct stat status;
-	capture->log.fd = request->root ? open_beneath(request->root, request->log_path, flags, mode)
-					: open(request->log_path, flags, mode);
+	/* The keeper's own umask is stricter: the user of the command reads this file. */
+	mode_t before = umask((mode_t)request->umask);
+	capture->log.fd = request->root ? open_beneath(request->root, request->log_path, flags, 0666)
+					: open(request->log_path, flags, 0666);
+	int error = errno;
+	umask(before);
+	errno = error;
 	if (capture->log.fd < 0)
 		return request->root && open_beneath_escaped(errno) ? "scope-log" : "log";
 	if (fstat(capture->log.fd, &status) < 0)
@@ -80,10 +85,7 @@ static const char *open_log(struct capture *capture, const struct request *reque
 		errno = EMLINK;
 		return "scope-log";
 	}
-	if (ftruncate(capture->log.fd, 0) < 0)
-		return "log";
-	capture->has_log = true;
-	return NULL;
+	return ftruncate(capture->log.fd, 0) < 0 ? "log" : NULL;
 }
 
 static const char *open_pipe(int *ours, int *theirs)
@@ -109,14 +111,13 @@ const char *capture_open(struct capture *capture, const struct request *request,
 {
 	static const char *const apart[2] = {"stdout", "stderr"};
 	capture->count = request->capture == CAPTURE_MERGED ? 1 : 2;
-	capture->has_log = false;
 	capture->from_terminal = terminal->master >= 0;
 	if (capture->from_terminal)
 		terminal_responder_init(&capture->responder, terminal->columns, terminal->rows);
 	timeline_init(&capture->timeline, 0, 0);
 	capture->delta.disabled = capture->count > 1;
 	output_delta_reset(&capture->delta);
-	stream_file_init(&capture->log, request->disk_cap);
+	capture->log.fd = -1;
 	for (unsigned i = 0; i < 2; i++) {
 		capture->pipes[i] = -1;
 		capture->widened[i] = false;
@@ -165,11 +166,7 @@ static void store(struct capture *capture, unsigned i, int dirfd, size_t length)
 	const uint64_t after[2] = {capture->streams[0].size, capture->streams[1].size};
 	timeline_add(&capture->timeline, KIND_LOST, i, length - kept, after, now);
 	enforce_cap(capture, i, dirfd);
-	if (!capture->has_log)
-		return;
-	stream_file_append(&capture->log, -1, NULL, buffer, length);
-	if (stream_file_grow_hole(&capture->log))
-		stream_file_punch(&capture->log);
+	log_file_append(&capture->log, buffer, length);
 }
 
 /* Reads available output into the buffer. A terminal returns at most 4 KiB per read, so consecutive reads are combined;
@@ -244,6 +241,6 @@ void capture_close(struct capture *capture)
 		capture->pipes[i] = -1;
 		stream_file_close(&capture->streams[i]);
 	}
-	stream_file_close(&capture->log);
+	log_file_close(&capture->log);
 	timeline_close(&capture->timeline);
 }

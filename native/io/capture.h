@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "io/log_file.h"
 #include "io/pty.h"
 #include "io/stream_file.h"
 #include "io/terminal_responder.h"
@@ -38,8 +39,7 @@ struct capture {
 	bool from_terminal;
 	const char *names[2];
 	struct stream_file streams[2];
-	struct stream_file log; /* the log file named in the request, with the output of both streams */
-	bool has_log;
+	struct log_file log; /* the log file named in the request, with the output of both streams */
 	struct timeline timeline;
 	struct output_delta delta;
 	struct terminal_responder responder; /* replies to terminal queries */

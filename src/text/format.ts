@@ -59,6 +59,15 @@ export function formatSize(bytes: number): string {
   return `${figures}${UNITS[unit]}`;
 }
 
+const KIB = 1024;
+const MIB = KIB * KIB;
+
+/** Formats a number of bytes without rounding: `64 MiB`, `100 KiB`, `12,345 byte` before a noun. */
+export function exactSize(bytes: number): string {
+  if (bytes % MIB === 0) return `${grouped(bytes / MIB)} MiB`;
+  return bytes % KIB === 0 ? `${grouped(bytes / KIB)} KiB` : `${grouped(bytes)} byte`;
+}
+
 /** Formats a count with its noun: `0 lines`, `1 line`, `12,345 lines`. */
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
   return `${grouped(count)} ${count === 1 ? noun : plural}`;

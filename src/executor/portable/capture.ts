@@ -1,6 +1,8 @@
-import { closeSync, constants, ftruncateSync, openSync, readSync, writeSync } from "node:fs";
+import { closeSync, constants, ftruncateSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import type { Capture as Mode, StreamInfo } from "../../core/session.ts";
+import { LogFile } from "./log-file.ts";
+import { writeAll } from "./write-all.ts";
 
 const PAGE = 4096;
 const CAP_MIN = 64 << 10;
@@ -20,15 +22,14 @@ class StreamFile {
   holeEnd: number;
   /** The number of bytes that could not be written. They have no offset. */
   lost = 0;
-  readonly #path: string | null;
+  readonly #path: string;
   readonly #tail: number;
-  #fd: number | null;
+  #fd: number | null = null;
   #cannotDrop = false;
 
-  /** Creates a stream. `file` is an open descriptor, or the path of a file that is created with the first byte. */
-  constructor(file: string | number, cap: number) {
-    this.#path = typeof file === "string" ? file : null;
-    this.#fd = typeof file === "number" ? file : null;
+  /** Creates a stream. The file is created with the first byte. */
+  constructor(path: string, cap: number) {
+    this.#path = path;
     this.cap = cap > 0 && cap < CAP_MIN ? CAP_MIN : cap;
     this.holeStart = pageAfter(this.cap / 2);
     this.holeEnd = this.holeStart;
@@ -38,7 +39,7 @@ class StreamFile {
   /** Appends output and returns the number of bytes written. Never throws: the rest is counted as lost. */
   append(bytes: Uint8Array): number {
     const space = this.#cannotDrop ? Math.max(0, this.cap - this.size) : bytes.length;
-    this.#fd ??= this.#path === null ? null : openOrCreate(this.#path);
+    this.#fd ??= openOrCreate(this.#path);
     const written = this.#fd === null || space === 0 ? 0 : writeAll(this.#fd, bytes.subarray(0, space), this.size);
     this.size += written;
     this.lost += bytes.length - written;
@@ -83,19 +84,6 @@ function openOrCreate(path: string): number | null {
   }
 }
 
-/** Writes the bytes and returns the number of bytes written, which is less than requested on a full disk. */
-export function writeAll(fd: number, bytes: Uint8Array, offset: number): number {
-  let written = 0;
-  try {
-    while (written < bytes.length) {
-      written += writeSync(fd, bytes, written, bytes.length - written, offset + written);
-    }
-  } catch {
-    // The disk is full, or the file has reached a size limit.
-  }
-  return written;
-}
-
 /**
  * Frees [start, end) of a file of `size` bytes. Node cannot punch holes: the file is truncated at `start` and its tail
  * written again at its offset, so the gap takes no space in a sparse file. In between, readers see a shorter file, but
@@ -128,7 +116,7 @@ const LOST = 2;
 /** Stores the output of a session: stdout and stderr, or both in one stream. */
 export class Capture {
   readonly streams: readonly StreamFile[];
-  readonly #log: StreamFile | null;
+  readonly #log: LogFile | null;
   readonly #timeline: Timeline;
   readonly #startedMs = performance.now();
 
@@ -136,7 +124,7 @@ export class Capture {
   constructor(folder: string, mode: Mode, diskCap: number, log: number | null, startUnixMs: number) {
     const names = mode === "merged" ? ["output"] : ["stdout", "stderr"];
     this.streams = names.map((name) => new StreamFile(join(folder, name), diskCap));
-    this.#log = log === null ? null : new StreamFile(log, diskCap);
+    this.#log = log === null ? null : new LogFile(log, diskCap);
     this.#timeline = new Timeline(join(folder, "timeline"), startUnixMs);
   }
 
@@ -157,7 +145,6 @@ export class Capture {
       file.drop();
     }
     this.#log?.append(bytes);
-    if (this.#log?.growHole()) this.#log.drop();
   }
 
   flush(): void {

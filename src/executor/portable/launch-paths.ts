@@ -73,6 +73,16 @@ export function openWorkingDirectory({ cwd, root }: LaunchSpec): WorkingDirector
   });
 }
 
+/** Runs `act` with the given umask, which a child inherits if `act` forks it before it returns. */
+export function withUmask<T>(umask: number, act: () => T): T {
+  const before = process.umask(umask);
+  try {
+    return act();
+  } finally {
+    process.umask(before);
+  }
+}
+
 /** Opens and truncates the requested log file. Returns null if there is none. */
 export function openLog({ logFile, root }: LaunchSpec, umask: number): number | null {
   if (logFile === null) return null;
@@ -80,7 +90,8 @@ export function openLog({ logFile, root }: LaunchSpec, umask: number): number | 
     const folder = dirname(logFile);
     if (root !== null && (realpathSync.native(folder) !== folder || !isBeneath(root, folder)))
       throw new LaunchStepError("scope-log", ELOOP);
-    const fd = openLogFile(logFile, root !== null, 0o666 & ~umask);
+    // The umask of this process is stricter: the user of the command reads this file.
+    const fd = withUmask(umask, () => openLogFile(logFile, root !== null, 0o666));
     try {
       const status = fstatSync(fd);
       if (!status.isFile()) throw new LaunchStepError("log", EINVAL); // writing to a device or pipe could block

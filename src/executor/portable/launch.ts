@@ -7,7 +7,7 @@ import type { LaunchSpec } from "../../core/launch.ts";
 import type { TerminalSize } from "../../core/terminal.ts";
 import type { TreeRoot } from "../processes.ts";
 import { SESSION_VARIABLE, startTimeOf } from "../processes.ts";
-import { errnoOf, findProgram, LaunchStepError, openWorkingDirectory, step } from "./launch-paths.ts";
+import { errnoOf, findProgram, LaunchStepError, openWorkingDirectory, step, withUmask } from "./launch-paths.ts";
 import type { LaunchRequest } from "./request.ts";
 import { type Output, PipeOutput, type PipePool, type Stdin, StreamStdin } from "./stdio.ts";
 import { loadPty, type Pty, PtyOutput, recordNoTerminal, Terminal, TerminalResponder } from "./terminal.ts";
@@ -136,16 +136,6 @@ function rootOf(pid: number): TreeRoot {
 
 function environment({ env, id }: LaunchSpec): Record<string, string> {
   return { ...env, [SESSION_VARIABLE]: id };
-}
-
-/** Runs `act` with the given umask, which a child inherits if `act` forks it before it returns. */
-function withUmask<T>(umask: number, act: () => T): T {
-  const before = process.umask(umask);
-  try {
-    return act();
-  } finally {
-    process.umask(before);
-  }
 }
 
 /** Writes stdin text to an unlinked file, so that it need not be fed to the command while it runs. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import type { StreamInfo } from "../../../src/core/session.ts";
@@ -110,10 +110,20 @@ test("the logs of a running session are correct while the middle is being droppe
   assert.match((await session.logs({ stream: "stdout", offset: 0, limit: 14 })).text, /^line 1\nline 2\n$/);
 });
 
-test("the cap applies to the log file as well", async () => {
-  const logFile = fixture.path("plain.log");
-  await gateway.run({ command: "head -c 5000000 /dev/zero | tr '\\0' x", diskCap: MIB, logFile });
-  const { size, blocks } = statSync(logFile);
-  assert.equal(size, 5_000_000);
-  assert.ok(blocks * 512 <= MIB + SLACK, `the log uses ${blocks * 512} bytes on disk`);
-});
+const FLOODS = ["yes 1234567 | head -c 5000000", "head -c 5000000 /dev/zero | tr '\\0' x"];
+for (const command of FLOODS) {
+  test(`the cap applies to the log file, in which a line replaces the middle: ${command}`, async () => {
+    const logFile = fixture.path("plain.log");
+    await gateway.run({ command, diskCap: MIB, logFile });
+    const text = readFileSync(logFile, "latin1");
+    assert.ok(text.length <= MIB && !text.includes("\0"));
+    const mark = /(?<=\n)\[\.\.\. ([\d,]+) bytes were dropped: over the 1 MiB limit of this file \.\.\.\]\n/g;
+    const [found, second] = [...text.matchAll(mark)];
+    assert.ok(found?.[1] && !second);
+    const [head = "", tail = ""] = [text.slice(0, found.index), text.slice(found.index + found[0].length)];
+    // A line feed is added before the mark if the head does not end with one.
+    const kept = (command.startsWith("yes") ? head.length : head.length - 1) + tail.length;
+    assert.equal(kept + Number(found[1].replaceAll(",", "")), 5_000_000);
+    assert.match(head + tail, command.startsWith("yes") ? /^(1234567\n)+$/ : /^x+\nx+$/);
+  });
+}
