@@ -181,3 +181,14 @@ export function unstartedRecord(step: string): ExitRecord {
     streams: [],
   };
 }
+
+const SIGNAL_BASE = 128;
+
+/**
+ * Returns the exit code of an ended command as callbacks and `process_poll` report it: 128+n after signal n, and null
+ * after a timeout or when it is unknown.
+ */
+export function reportedExitCode(status: string, ending: Pick<ExitRecord, "code" | "signal"> | "lost"): number | null {
+  if (ending === "lost" || status === "timed_out") return null;
+  return ending.code ?? (ending.signal > 0 ? SIGNAL_BASE + ending.signal : null);
+}

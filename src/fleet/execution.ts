@@ -1,6 +1,6 @@
 import { SallyportError } from "../core/error.ts";
 import type { Execution, ExecutionOutcome, ExitRecord, ExitReport, KillRequest } from "../executor/execution.ts";
-import { unstartedRecord } from "../executor/execution.ts";
+import { reportedExitCode, unstartedRecord } from "../executor/execution.ts";
 import type { TerminalHistory } from "../executor/session-data.ts";
 import type { FleetClient } from "./client.ts";
 import { withRetry } from "./connection.ts";
@@ -279,7 +279,7 @@ export class FleetExecution extends RemoteControl implements Execution {
     if (this.#background && !announced) {
       this.#concluding = true;
       const { status, logPath, lastLines } = account;
-      const exitCode = record === "lost" ? null : record.code;
+      const exitCode = reportedExitCode(status, record);
       const exit = { id: this.id, agent: this.agent, host, status, exitCode, logPath, lastLines };
       await publishExit(this.#client.connection, exit, () => this.#done);
       this.#concluding = false;

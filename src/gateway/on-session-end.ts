@@ -2,6 +2,7 @@ import type { NewAuditEntry } from "../core/audit.ts";
 import type { BrokenMasks } from "../core/launch.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { Status } from "../core/result.ts";
+import { type ExitRecord, reportedExitCode } from "../executor/execution.ts";
 import type { Executor } from "../executor/executor.ts";
 import { execCallback } from "../queue/items.ts";
 import { brokenMasksText } from "../sandbox/describe.ts";
@@ -78,9 +79,11 @@ export function onSessionEnd(audit: AuditLog, work: WorkQueue | null, executor: 
     };
     if (!first || session.background !== 1 || work === null) return record;
     const { logPath, lastLines } = ended.callback ?? executor.data(session).forCallback();
+    const ending = ended.record === null ? ("lost" as const) : (JSON.parse(ended.record) as ExitRecord);
     const callback = execCallback({
       id: session.id,
-      exitCode: ended.record === null ? null : (JSON.parse(ended.record) as { code: number | null }).code,
+      status: ended.status,
+      exitCode: reportedExitCode(ended.status, ending),
       logPath: session.log_file ?? logPath,
       lastLines,
     });

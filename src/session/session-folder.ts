@@ -25,7 +25,10 @@ const LINES = 5;
 const TAIL_BYTES = 64 * 1024;
 const LONGEST_LINE = 2000;
 
-/** Returns the last lines of an ended session's output, both streams in order; none if the log is unreadable. */
+/**
+ * Returns the last lines of an ended session's output as a model sees them, both streams in order; none if the log is
+ * unreadable.
+ */
 function lastLines(folder: string, capture: Capture): string[] {
   const lines = tailOf(folder, capture).split("\n");
   if (lines.at(-1) === "") lines.pop();
@@ -36,7 +39,7 @@ function tailOf(folder: string, capture: Capture): string {
   try {
     const { text, omittedAt } = readMergedText(folder, capture, TAIL_BYTES);
     const tail = omittedAt === null ? text : text.slice(omittedAt);
-    return capture === "merged" && readTerminalHistory(folder) !== null ? terminalText(tail) : tail;
+    return terminalText(tail);
   } catch {
     // The callback is sent even if the log cannot be quoted.
     return "";

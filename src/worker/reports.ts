@@ -1,5 +1,5 @@
 import type { ExitOutcome, ExitRecord, ExitReport } from "../executor/execution.ts";
-import { unstartedRecord } from "../executor/execution.ts";
+import { reportedExitCode, unstartedRecord } from "../executor/execution.ts";
 import type { FleetConnection } from "../fleet/connection.ts";
 import { publishExit } from "../fleet/exits.ts";
 import type { FleetRegistry } from "../fleet/registry.ts";
@@ -144,8 +144,8 @@ export class Reporter {
 
   /** Publishes an exit. Resolves to false when the stream rejects it or `isCancelled` returns true. */
   publishExit({ id, agent }: Claim, { record, account }: Outcome, isCancelled: () => boolean): Promise<boolean> {
-    const exitCode = record === "lost" ? null : record.code;
     const { status, logPath, lastLines } = account;
+    const exitCode = reportedExitCode(status, record);
     const report = { id, agent, host: this.#host, status, exitCode, logPath, lastLines };
     return publishExit(this.#connection, report, isCancelled);
   }

@@ -27,7 +27,13 @@ function withQueue<T>(use: (queue: WorkQueue) => T): T {
   }
 }
 
-const CALLBACK = execCallback({ id: "s1", exitCode: 3, logPath: "/w/s1.log", lastLines: ["a\x1b[31m", "\u202eb"] });
+const CALLBACK = execCallback({
+  id: "s1",
+  status: "completed",
+  exitCode: 3,
+  logPath: "/w/s1.log",
+  lastLines: ["a\x1b[31m", "\u202eb"],
+});
 
 test("claims an item, returns it, claims it again and acknowledges it", async () => {
   withQueue((queue) => queue.enqueue(CALLBACK));

@@ -34,7 +34,7 @@ async function dispatching(command: string[], use: () => Promise<void>, options:
   }
 }
 
-const callback = (id: string) => execCallback({ id, exitCode: 0, logPath: null, lastLines: [] });
+const callback = (id: string) => execCallback({ id, status: "completed", exitCode: 0, logPath: null, lastLines: [] });
 
 test("runs the command through the gateway with the item on stdin, and retries until it succeeds", async () => {
   writeFileSync(fixture.path("left"), "2");

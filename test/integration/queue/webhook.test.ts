@@ -15,7 +15,13 @@ afterEach(async () => {
 });
 
 const SECRET = "shared secret";
-const CALLBACK = execCallback({ id: "s1", exitCode: 3, logPath: "/w/.tmp/exec/s1.log", lastLines: ["1", "2"] });
+const CALLBACK = execCallback({
+  id: "s1",
+  status: "completed",
+  exitCode: 3,
+  logPath: "/w/.tmp/exec/s1.log",
+  lastLines: ["1", "2"],
+});
 
 async function fixture(options: Partial<DispatchOptions> = {}) {
   const file = new TestDatabase();

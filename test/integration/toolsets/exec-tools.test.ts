@@ -161,6 +161,7 @@ const EXECUTION: Statement[] = [
             type: "EXEC_CALLBACK",
             priority: "HIGH",
             session_id,
+            status: "completed",
             exit_code: 5,
             log_path,
             last_lines: ["5", "6", "7", "8", "9"],

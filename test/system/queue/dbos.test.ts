@@ -63,7 +63,7 @@ function fixture(databaseUrl = postgres.url) {
   return { queue, dispatcher, failures };
 }
 
-const ended = (id: string) => execCallback({ id, exitCode: 3, logPath: null, lastLines: ["bye"] });
+const ended = (id: string) => execCallback({ id, status: "completed", exitCode: 3, logPath: null, lastLines: ["bye"] });
 
 test("the end of a session starts one workflow, even when it is delivered twice", { skip }, async () => {
   const first = fixture();
