@@ -319,8 +319,10 @@ export interface LogSlice {
   totalBytes: number;
   /** The number of bytes that are missing from this part because of the disk cap or a full disk. */
   droppedBytes: number;
-  /** The number of lines in the selected streams. Only set when lines were selected by number. */
+  /** The number of lines in the selected streams that are stored. Only set when lines were selected by number. */
   totalLines?: number;
+  /** The number of bytes that are stored of each stream at most. Null when there is no limit. */
+  diskCap: number | null;
 }
 
 /**

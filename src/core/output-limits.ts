@@ -24,8 +24,6 @@ export const TAIL_BYTES = 2_000;
 
 /** `bash`: the limit of the merged output of a foreground command. */
 export const BASH_OUTPUT_BYTES = 100 << 10;
-/** `bash`: the limit of each stream of a background command in one BashOutput result. */
-export const BASH_BACKGROUND_BYTES = 1 << 20;
 
 /** The limit of a command repeated in a result. The caller and the session record have the full text. */
 export const COMMAND_BYTES = 4096;

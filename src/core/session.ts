@@ -21,6 +21,11 @@ export interface WaitConditions {
   pattern?: RegExp | undefined;
   /** The offset in the log from which `pattern` is searched instead. */
   offset?: number | undefined;
+  /**
+   * The offset in the log up to which the caller has read. `pattern` is then searched in all output after it, or after
+   * the last input if that came later.
+   */
+  readTo?: number | undefined;
   /** Ends the wait when there was no output for this many milliseconds. */
   quietMs?: number | undefined;
   /** Ends the wait when the foreground program of the terminal waits for input. Requires a terminal. */

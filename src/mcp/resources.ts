@@ -9,8 +9,8 @@ import {
 import { SallyportError } from "../core/error.ts";
 import { MODEL_BYTES } from "../core/output-limits.ts";
 import type { SessionInfo } from "../core/session.ts";
+import { characterStart, readEnds, readPage } from "../session/logs/reader.ts";
 import type { Session } from "../session/session.ts";
-import { forModel } from "../text/model-output.ts";
 import { truncateMiddle } from "../text/truncate.ts";
 import { screenText } from "../toolsets/result-text.ts";
 import type { AgentContext } from "./agent-context.ts";
@@ -173,30 +173,20 @@ const streamOf = (part: Log) => (part === "output" ? "merged" : part);
 
 /** Reads bytes of a log from an offset. `nextOffset` is the offset to continue at. */
 async function slice({ session }: Found, part: Log, offset: number, limit: number | null): Promise<Reading> {
-  const most = Math.min(limit ?? MODEL_BYTES, MODEL_BYTES);
-  const { text, nextOffset, totalBytes, droppedBytes } = await session.logs({
-    stream: streamOf(part),
-    offset,
-    limit: most,
-  });
+  const stream = streamOf(part);
+  const source = await session.reading();
+  const start = stream === "merged" ? offset : await characterStart(source, stream, offset);
+  const page = await readPage(source, { stream, offset: start, maxBytes: MODEL_BYTES, limit: limit ?? undefined });
+  const { text, next: nextOffset, total: totalBytes, droppedBytes } = page;
   return { text, meta: facts({ nextOffset, totalBytes, droppedBytes }) };
 }
 
 /** Reads the beginning and the end of a log, with a note in between that says how to read the rest. */
 async function readBothEnds({ session, address }: Found, part: Log): Promise<Reading> {
-  const stream = streamOf(part);
-  const half = MODEL_BYTES / 2;
-  const head = await session.logs({ stream, offset: 0, limit: half });
-  const tailFrom = Math.max(head.nextOffset, head.totalBytes - half);
-  const tail = await session.logs({ stream, offset: tailFrom, limit: half });
-  const { totalBytes } = tail;
-  const shown = forModel(head.text + tail.text, {
-    omittedAt: head.text.length,
-    omittedBytes: Math.max(0, tailFrom - head.nextOffset) + head.droppedBytes + tail.droppedBytes,
-    totalBytes,
-    hint: `sallyport://session/${address.id}/${part}?offset=${head.nextOffset}`,
-  });
-  return { text: shown.text, meta: facts({ totalBytes, omittedBytes: shown.omittedBytes }) };
+  const hint = `sallyport://session/${address.id}/${part}?offset=N, where N is the number of bytes to skip`;
+  const source = await session.reading();
+  const ends = await readEnds(source, { stream: streamOf(part), maxBytes: MODEL_BYTES, hint });
+  return { text: ends.text, meta: facts({ totalBytes: ends.total, omittedBytes: ends.omittedBytes }) };
 }
 
 function facts(values: Record<string, number>): Record<string, number> {

@@ -5,7 +5,7 @@ import type { ExecutionOutcome } from "../executor/execution.ts";
 import { sandboxLabel } from "../sandbox/describe.ts";
 import { decodeSnapshot } from "../sandbox/snapshot.ts";
 import type { NewSession, SessionFields } from "../storage/sessions.ts";
-import { terminalText } from "../text/terminal/terminal-text.ts";
+import { paintsScreen, terminalText } from "../text/terminal/terminal-text.ts";
 import { truncateMiddle } from "../text/truncate.ts";
 import { mayBeShellFailure, shellFailure } from "./failure/shell.ts";
 import { readMergedText, readStreamText } from "./logs/text.ts";
@@ -83,25 +83,22 @@ export function runResult(name: string, session: SessionFields, ending: Executio
   };
 }
 
-/** Sequences that position the cursor absolutely, scroll, or switch to the alternate screen. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: matches escape sequences
-const PAINTS_SCREEN = /\x1b\[(?:[\d;]*[HLMSTdfr]|\?(?:47|1047|1049)h)/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: matches escape sequences
-const CLEARED_FIRST = /^\x1b\[H\x1b\[2?J(?:\x1b\[3J)?/;
-
 /**
  * Returns the output of a command that ran on a terminal as text instead of raw bytes. A program that wrote lines
  * yields those lines in their final state; a full-screen program yields its last screen and the scrollback. The log
  * keeps every byte. Null when the command did not run on a terminal.
  */
-export async function terminalOutput(folder: string): Promise<Pick<RunResult, "stdout" | "output"> | null> {
+export async function terminalOutput(folder: string): Promise<Partial<RunResult> | null> {
   const history = readTerminalHistory(folder);
   if (history === null || "failed" in history) return null;
   const { text, omittedAt } = readStreamText(folder, "output", RESULT_BYTES);
-  const output = PAINTS_SCREEN.test(text.replace(CLEARED_FIRST, ""))
-    ? await screenOutput(folder)
-    : lineOutput(text, omittedAt);
-  return { stdout: output, output };
+  if (!paintsScreen(text)) {
+    const output = lineOutput(text, omittedAt);
+    return { stdout: output, output };
+  }
+  const output = await screenOutput(folder);
+  // The screen and its scrollback represent the whole output.
+  return { stdout: output, output, truncated: { stdout: 0, stderr: 0 } };
 }
 
 /** Renders the text before and after omitted bytes separately, because their effect on the cursor is unknown. */

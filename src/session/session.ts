@@ -19,6 +19,7 @@ import {
   stdinClosed,
   unknownPictureFormat,
 } from "./errors.ts";
+import type { OutputSource } from "./logs/reader.ts";
 import { killRequest, signalName } from "./signals.ts";
 import { assertSize } from "./terminal/history.ts";
 import {
@@ -93,6 +94,11 @@ export type SessionInput =
   /** With `end`, no more input follows, so that an incomplete line runs, too. */
   | { bytes: Uint8Array; typed: null; end: boolean };
 
+/** The output of a session whose reader has been authorized. */
+export interface SessionOutput extends OutputSource {
+  screen(): Promise<Screen>;
+}
+
 /** A handle to one session, which any gateway may have started. */
 export class Session implements SessionHandle {
   readonly id: string;
@@ -128,25 +134,38 @@ export class Session implements SessionHandle {
   }
 
   async logs(query: LogQuery = {}): Promise<LogSlice> {
+    return (await this.reading()).logs(query);
+  }
+
+  /** Authorizes reading once, and returns a source for any number of reads of the log. */
+  async reading(): Promise<SessionOutput> {
     await this.#hooks.authorize("read", this);
-    const info = this.info();
-    const live = info.status === "running" || info.lingering;
-    return this.#data(info).logs(query, live);
+    return this.ownOutput();
+  }
+
+  /** Returns the output for the result of a command that the caller was allowed to run, without another permission. */
+  ownOutput(): SessionOutput {
+    return {
+      info: () => this.info(),
+      screen: () => this.#ownData().screen(this, {}),
+      logs: (query) => {
+        const info = this.info();
+        return this.#data(info).logs(query, isLive(info));
+      },
+    };
   }
 
   async *read(query: LogQuery = {}): AsyncGenerator<LogChunk, void, undefined> {
     await this.#hooks.authorize("read", this);
     const info = this.info();
-    const live = info.status === "running" || info.lingering;
-    yield* this.#data(info).read(query, live);
+    yield* this.#data(info).read(query, isLive(info));
   }
 
   async *follow(query: FollowQuery = {}): AsyncGenerator<LogChunk, void, undefined> {
     const { signal, ...rest } = query;
     await this.#hooks.authorize("read", this);
     const info = this.info();
-    const live = info.status === "running" || info.lingering;
-    const execution = live ? await this.#records.execution(this.id) : null;
+    const execution = isLive(info) ? await this.#records.execution(this.id) : null;
     yield* this.#data(info).follow(rest, execution, signal);
   }
 
@@ -238,7 +257,11 @@ export class Session implements SessionHandle {
     const execution = status === "running" ? await this.#liveOrEnded() : null;
     // This gateway's last input may have produced output, or ended the session, before `waitFor` was called.
     const typedInto = execution ?? this.#records.endedExecution(this.id);
-    const offset = conditions.offset ?? (typedInto ? outputOffsetAtInput(typedInto) : undefined) ?? now;
+    const typedAt = typedInto ? outputOffsetAtInput(typedInto) : undefined;
+    const { readTo } = conditions;
+    const since = readTo === undefined ? (typedAt ?? now) : Math.max(readTo, typedAt ?? 0);
+    // Another machine knows the size of its log and when the input arrived there.
+    const offset = conditions.offset ?? (now === undefined && typedAt === undefined ? undefined : since);
     const found = await data.waitFor(execution, offset === undefined ? conditions : { ...conditions, offset });
     await this.#records.refresh?.();
     return { ...found, info: this.info() };
@@ -390,6 +413,10 @@ export class Session implements SessionHandle {
 function typedSummary(bytes: Uint8Array, hidden: boolean): string {
   if (hidden) return "(not echoed by the terminal, so not recorded)";
   return Buffer.from(bytes.subarray(0, MOST_NOTED)).toString();
+}
+
+function isLive({ status, lingering }: SessionInfo): boolean {
+  return status === "running" || lingering;
 }
 
 /** Waits for an event of an execution, a timeout or an abort. Keeps this process alive while it waits. */

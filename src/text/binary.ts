@@ -1,5 +1,4 @@
 import { Buffer } from "node:buffer";
-import { counted } from "./format.ts";
 
 interface Kind {
   name: string;
@@ -117,12 +116,6 @@ export function binaryKind(output: string | Uint8Array): BinaryKind | null {
   // Some formats start like text, such as PDF; they are binary only if non-text characters follow.
   if (known !== null && (isBinary || foreign > 0 || nul > 0 || !known.mayBeText)) return { name: known.name };
   return isBinary ? { name: null } : null;
-}
-
-/** Returns a line that replaces binary data. Its length is bounded by that of the hint plus about 100 characters. */
-export function binarySummary(kind: BinaryKind, bytes: number | null, hint?: string): string {
-  const facts = [kind.name, bytes === null ? null : counted(bytes, "byte")].filter((fact) => fact !== null).join(", ");
-  return `[binary output${facts === "" ? "" : `: ${facts}`}${hint === undefined ? "" : `; read it with ${hint}`}]`;
 }
 
 function decoded(sample: Uint8Array): string {

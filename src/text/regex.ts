@@ -16,7 +16,16 @@ const ATTEMPTS = 3;
 let context: Context | null = null;
 
 const SEARCH = new Script("pattern.exec(text)");
-const FILTER = new Script("text.split(/(?<=\\n)/).filter((line) => pattern.test(line.replace(/\\n$/, ''))).join('')");
+const FILTER = new Script(`(function (pattern, text) {
+  let kept = "";
+  for (let at = 0; at < text.length; ) {
+    const feed = text.indexOf("\\n", at);
+    const next = feed === -1 ? text.length : feed + 1;
+    if (pattern.test(text.slice(at, feed === -1 ? next : feed))) kept += text.slice(at, next);
+    at = next;
+  }
+  return kept;
+})(pattern, text)`);
 
 function runWithTimeout<T>(script: Script, pattern: RegExp, text: string, parameter: string): T {
   context ??= createContext({});
@@ -45,14 +54,14 @@ export function search(pattern: RegExp, text: string): RegExpExecArray | null {
 }
 
 /** Returns the lines that match the pattern. */
-export function matchingLines(text: string, pattern: string): string {
-  return runWithTimeout(FILTER, regularExpression(pattern, "filter"), text, "filter");
+export function matchingLines(text: string, pattern: RegExp): string {
+  return runWithTimeout(FILTER, pattern, text, "filter");
 }
 
 /** Compiles a pattern from a request. `parameter` is named in the error when it is invalid. */
-export function regularExpression(pattern: string, parameter: string): RegExp {
+export function regularExpression(pattern: string, parameter: string, flags?: string): RegExp {
   try {
-    return new RegExp(pattern);
+    return new RegExp(pattern, flags);
   } catch (error) {
     const why = `is not a valid regular expression (${(error as Error).message})`;
     throw badPattern(parameter, pattern, why, "Escape special characters with `\\`.");

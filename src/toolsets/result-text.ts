@@ -1,7 +1,9 @@
 import { constants } from "node:os";
 import { COMMAND_BYTES, LISTED_COMMAND_BYTES } from "../core/output-limits.ts";
 import type { Screen } from "../core/terminal.ts";
+import type { LogLines } from "../session/logs/reader.ts";
 import { commandLine } from "../text/command-line.ts";
+import { counted } from "../text/format.ts";
 import { truncateMiddle } from "../text/truncate.ts";
 
 /** Returns a command as one line, for a list or a status. */
@@ -54,14 +56,13 @@ export function withinBytes<T>(entries: readonly T[], maxBytes: number): T[] {
   return fitting;
 }
 
-export const LINE_CUT = "[… the rest of this line is omitted: the line exceeds the size limit of a result]";
-
 /** Returns a slice of a log, followed by its position in the log. */
-export function logText(content: string, from: number, next: number, total: number): string {
+export function logText({ text, from, next, total, droppedBytes }: LogLines): string {
   const some = next > from ? `lines ${from + 1} to ${next} of ${total}` : `end of log, ${total} lines`;
   const where = total === 0 ? "no output" : some;
+  const gone = droppedBytes > 0 ? `; ${counted(droppedBytes, "byte")} were dropped, their lines are not counted` : "";
   const more = next < total ? `; continue with offset ${next}` : "";
-  return `${content}${content === "" || content.endsWith("\n") ? "" : "\n"}[${where}${more}]`;
+  return `${text}${text === "" || text.endsWith("\n") ? "" : "\n"}[${where}${gone}${more}]`;
 }
 
 export function joinLines(parts: readonly (string | null)[]): string {

@@ -40,6 +40,7 @@ const Wait = z.object({
   quietMs: z.number().optional(),
   timeoutMs: z.number().optional(),
   offset: z.number().optional(),
+  readTo: z.number().optional(),
 });
 
 const Bytes = z.string().max(2 << 20);

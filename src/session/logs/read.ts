@@ -47,6 +47,7 @@ export async function readLog(
       nextOffset: slice.next,
       totalBytes: totalBytes(view),
       droppedBytes: chunks.reduce((sum, chunk) => sum + chunk.dropped, 0),
+      diskCap: view.log.timeline.header.cap || null,
       ...(selection.totalLines === undefined ? {} : { totalLines: selection.totalLines }),
     };
   } finally {

@@ -31,6 +31,8 @@ export interface TimelineHeader {
   /** False when the timeline is missing, damaged or of another version, so that its blocks cannot be read. */
   valid: boolean;
   startMs: number;
+  /** The number of bytes that are stored of each stream at most; 0 for no limit. */
+  cap: number;
   /** The range punched out of each stream. */
   holes: readonly [Range, Range];
   /** Bytes of each stream that never reached the disk. */
@@ -54,6 +56,7 @@ const NOTHING: Range = { start: 0, end: 0 };
 const NO_HEADER: TimelineHeader = {
   valid: false,
   startMs: 0,
+  cap: 0,
   holes: [NOTHING, NOTHING],
   lost: [0, 0],
   blockHole: NOTHING,
@@ -76,6 +79,7 @@ function parseHeader(bytes: Buffer): TimelineHeader {
   return {
     valid: true,
     startMs: u64(bytes, 8),
+    cap: u64(bytes, 24),
     holes: [range(bytes, 32), range(bytes, 56)],
     lost: [u64(bytes, 48), u64(bytes, 72)],
     blockHole: range(bytes, 80),

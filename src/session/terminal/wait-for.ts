@@ -4,6 +4,7 @@ import type { Capture, WaitConditions, WaitOutcome } from "../../core/session.ts
 import type { Execution } from "../../executor/execution.ts";
 import { search } from "../../text/regex.ts";
 import { EscapeScanner } from "../../text/terminal/escape.ts";
+import { terminalText } from "../../text/terminal/terminal-text.ts";
 import { assertMilliseconds } from "../errors.ts";
 import { yieldAfter } from "../logs/log-file.ts";
 import { readPieces } from "../logs/pieces.ts";
@@ -25,6 +26,7 @@ class PlainOutput {
   readonly #bytes = Buffer.allocUnsafe(2 * WINDOW);
   readonly #ends = new Float64Array(2 * WINDOW);
   #used = 0;
+  #raw: Buffer = Buffer.alloc(0);
   readonly #scanner = new EscapeScanner({
     text: (bytes, from, to) => this.#keepText(bytes, from, to),
     control: (code, at) => this.#keepControl(code, at),
@@ -37,22 +39,39 @@ class PlainOutput {
     this.#added = bytes;
     this.#position = position;
     this.#scanner.push(bytes);
+    this.#keepRaw(bytes);
   }
 
-  /** Returns the first match in the current window, and the position after it. */
+  /**
+   * Returns the first match in the current window, and the position after it. Also finds what a terminal shows after a
+   * line was rewritten; the position is then the end of the window.
+   */
   find(pattern: RegExp): { match: string; end: number } | null {
     const text = this.#bytes.toString("utf8", 0, this.#used);
     const found = search(pattern, text);
-    if (!found) return null;
-    const length = Buffer.byteLength(text.slice(0, found.index + found[0].length));
-    return { match: found[0], end: length === 0 ? 0 : (this.#ends[Math.min(length, this.#used) - 1] ?? 0) };
+    if (found) {
+      const length = Buffer.byteLength(text.slice(0, found.index + found[0].length));
+      return { match: found[0], end: length === 0 ? 0 : (this.#ends[Math.min(length, this.#used) - 1] ?? 0) };
+    }
+    const shown = terminalText(this.#raw.toString("utf8"));
+    const rewritten = shown === text ? null : search(pattern, shown);
+    return rewritten && { match: rewritten[0], end: this.#position + this.#added.length };
+  }
+
+  /** Keeps the last output as it is, from the start of a line if possible, to find out what a terminal shows. */
+  #keepRaw(bytes: Uint8Array): void {
+    this.#raw = Buffer.concat([this.#raw, bytes]);
+    if (this.#raw.length > 2 * WINDOW)
+      this.#raw = this.#raw.subarray(lineStartIn(this.#raw, this.#raw.length - WINDOW));
   }
 
   #keep(byte: number, end: number): void {
     if (this.#used === this.#bytes.length) {
-      this.#bytes.copyWithin(0, WINDOW);
-      this.#ends.copyWithin(0, WINDOW);
-      this.#used = WINDOW;
+      // Continues at the start of a line, which `^` matches, unless there is a single long line.
+      const start = lineStartIn(this.#bytes, WINDOW);
+      this.#bytes.copyWithin(0, start);
+      this.#ends.copyWithin(0, start);
+      this.#used -= start;
     }
     this.#bytes[this.#used] = byte;
     this.#ends[this.#used++] = end;
@@ -66,8 +85,15 @@ class PlainOutput {
   }
 
   #keepControl(code: number, at: number): void {
+    // CRLF ends a line like LF, as in the text that a model reads.
+    if (code === FEED && this.#bytes[this.#used - 1] === RETURN && this.#used > 0) this.#used--;
     if (code === TAB || code === FEED || code === RETURN) this.#keep(code, this.#position + at + 1);
   }
+}
+
+/** Returns the start of a line at or soon after an index, or the index if there is none. */
+function lineStartIn(bytes: Buffer, index: number): number {
+  return index + bytes.subarray(index, index + WINDOW / 2).indexOf(FEED) + 1;
 }
 
 /**

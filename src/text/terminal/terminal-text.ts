@@ -45,6 +45,17 @@ function render(text: string): string {
   return grid.finish();
 }
 
+/** Sequences that position the cursor absolutely, scroll, or switch to the alternate screen. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matches escape sequences
+const PAINTS_SCREEN = /\x1b\[(?:[\d;]*[HLMSTdfr]|\?(?:47|1047|1049)h)/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matches escape sequences
+const CLEARED_FIRST = /^\x1b\[H\x1b\[2?J(?:\x1b\[3J)?/;
+
+/** Reports whether output draws a whole screen, so that its lines in order do not show what a terminal shows. */
+export function paintsScreen(text: string): boolean {
+  return PAINTS_SCREEN.test(text.replace(CLEARED_FIRST, ""));
+}
+
 function escaped(character: string): string {
   return `\\u{${(character.codePointAt(0) as number).toString(16)}}`;
 }

@@ -1,7 +1,6 @@
 import type { z } from "zod";
-import { BASH_BACKGROUND_BYTES, BASH_OUTPUT_BYTES } from "../../core/output-limits.ts";
-import { forModel } from "../../text/model-output.ts";
-import { matchingLines } from "../../text/regex.ts";
+import { BASH_OUTPUT_BYTES } from "../../core/output-limits.ts";
+import type { RunResult } from "../../core/result.ts";
 import {
   type HandlerCall,
   type HandlerResult,
@@ -12,9 +11,10 @@ import {
   tool,
 } from "../define.ts";
 import { failureMapper } from "../failures.ts";
+import { answerUnread, resultOutput } from "../output.ts";
 import { exitStatus } from "../result-text.ts";
 import { clampedDeadlineMs, refusal, runOptions, startOptions } from "../run.ts";
-import { endSession, markRead, readUnread } from "../sessions.ts";
+import { endSession } from "../sessions.ts";
 import {
   BashInput,
   BashOutputInput,
@@ -26,7 +26,7 @@ import {
   MAX_TIMEOUT,
   READER,
 } from "./schema.ts";
-import { bashNote, bashOutput, bashText, killedText, startedText, unreadText } from "./text.ts";
+import { bashNote, bashText, killedText, startedText, unreadText } from "./text.ts";
 
 type Args = z.output<typeof BashInput>;
 
@@ -41,31 +41,46 @@ const Bash = tool({
   handle: (args, call) => (args.run_in_background ? start(args, call) : run(args, call)),
 });
 
-async function run(
-  { command, description, timeout }: Args,
-  { gateway, root, context }: HandlerCall,
-): Promise<HandlerResult> {
+async function run({ command, description, timeout }: Args, call: HandlerCall): Promise<HandlerResult> {
+  const { gateway, context } = call;
   const timeoutMs = clampedDeadlineMs(gateway, timeout, { defaultSeconds: DEFAULT_TIMEOUT, maxSeconds: MAX_TIMEOUT });
   // No grace period: the contract requires SIGKILL at the timeout.
   const request = { command, capture: "merged", timeoutMs, graceMs: 0, intent: description } as const;
   const result = await gateway.run(request, runOptions(context));
   const refused = refusal(result, { shell_id: result.id });
   if (refused) return refused;
-  if (result.status === "running") markRead(root, READER, result);
-  const output = bashOutput(result);
+  if (result.status === "running") {
+    // BashOutput continues after this page.
+    const query = { reader: READER, id: result.id, maxBytes: BASH_OUTPUT_BYTES };
+    return answerUnread(
+      call,
+      gateway.session(result.id).ownOutput(),
+      query,
+      async ({ text, unread, droppedBytes }) => ({
+        structured: bashResult(result, text, unread + droppedBytes),
+        text: bashText(result, text, timeoutMs, unread),
+      }),
+    );
+  }
+  const hint = `BashOutput shell_id=${result.id}, which starts at the beginning`;
+  const output = await resultOutput(gateway, result, { maxBytes: BASH_OUTPUT_BYTES, hint });
   return {
-    structured: {
-      shell_id: result.id,
-      status: result.status,
-      exit_code: exitStatus(result),
-      output: output.text,
-      timed_out: result.timedOut,
-      left_out_bytes: output.omittedBytes,
-      duration_ms: Math.round(result.durationMs),
-      warnings: result.warnings,
-      note: bashNote(result),
-    },
+    structured: bashResult(result, output.text, output.omittedBytes),
     text: bashText(result, output.text, timeoutMs),
+  };
+}
+
+function bashResult(result: RunResult, output: string, omittedBytes: number): Record<string, unknown> {
+  return {
+    shell_id: result.id,
+    status: result.status,
+    exit_code: exitStatus(result),
+    output,
+    timed_out: result.timedOut,
+    left_out_bytes: omittedBytes,
+    duration_ms: Math.round(result.durationMs),
+    warnings: result.warnings,
+    note: bashNote(result),
   };
 }
 
@@ -94,48 +109,35 @@ const BashOutput = tool({
   name: "BashOutput",
   title: "Read a command's output",
   description:
-    "Return the output that a command started by Bash has written since the last call, its status, and its exit code once it has exited. Each call returns up to 100 KiB and reports how much is left to read. Also accepts the shell_id of a foreground command whose output was truncated.",
+    "Return the output that a command started by Bash has written since the last call, its status, and its exit code once it has exited. Each call returns up to 100 KiB of complete lines and reports how much is left to read; filter searches all of it. Also accepts the shell_id of a foreground command whose output was truncated.",
   input: BashOutputInput,
   output: BashOutputResult,
   annotations: { ...READ_ANNOTATIONS, idempotentHint: false },
   operation: "read",
-  async handle({ shell_id, filter }, { gateway, root }) {
-    const session = await gateway.find(shell_id);
+  async handle({ shell_id, filter }, call) {
+    const session = await call.gateway.find(shell_id);
+    const query = { reader: READER, id: session.id, maxBytes: BASH_OUTPUT_BYTES, filter };
+    const source = await session.reading();
     // The status is read before the output, so a status other than running means that all output has been written.
     const info = session.info();
-    const unread = await readUnread(root, session, {
-      reader: READER,
-      page: BASH_OUTPUT_BYTES,
-      buffer: BASH_BACKGROUND_BYTES,
-      wholeLines: filter !== undefined && info.status === "running",
+    return answerUnread(call, source, query, async ({ text: output, unread, droppedBytes }) => {
+      const exitCode = exitStatus(info);
+      const { warnings } = info;
+      const note = bashNote(info);
+      return {
+        structured: {
+          shell_id: info.id,
+          status: info.status,
+          exit_code: exitCode,
+          output,
+          unread_bytes: unread,
+          skipped_bytes: droppedBytes,
+          warnings,
+          note,
+        },
+        text: unreadText({ output, status: info.status, exitCode, unread, note, warnings }),
+      };
     });
-    const wanted = filter === undefined ? unread.text : matchingLines(unread.text, filter);
-    const output = forModel(wanted, { maxBytes: BASH_OUTPUT_BYTES }).text;
-    const { left, skipped } = unread;
-    const exitCode = exitStatus(info);
-    const { warnings } = info;
-    const note = bashNote(info);
-    return {
-      structured: {
-        shell_id: info.id,
-        status: info.status,
-        exit_code: exitCode,
-        output,
-        unread_bytes: left,
-        skipped_bytes: skipped + unread.droppedBytes,
-        warnings,
-        note,
-      },
-      text: unreadText({
-        output,
-        status: info.status,
-        exitCode,
-        left,
-        skipped: skipped + unread.droppedBytes,
-        note,
-        warnings,
-      }),
-    };
   },
 });
 

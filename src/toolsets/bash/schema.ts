@@ -32,7 +32,9 @@ export const BashOutputInput = z.strictObject({
     .min(1)
     .max(1000)
     .optional()
-    .describe("Regular expression; only matching lines are returned, but all are marked as read"),
+    .describe(
+      "Regular expression; only matching lines are returned, and the lines searched are marked as read. An incomplete last line is searched once it is complete",
+    ),
 });
 
 export const KillShellInput = z.strictObject({ shell_id: shellId });
@@ -51,7 +53,7 @@ export const BashResult = z.object({
   exit_code: exitCode,
   output: z.string().describe("stdout and stderr merged in the order they were written"),
   timed_out: z.boolean(),
-  left_out_bytes: z.int().describe("Bytes omitted from `output`"),
+  left_out_bytes: z.int().describe("Bytes of the output that are not in `output`"),
   duration_ms: z.int(),
   ...remarks,
 });
@@ -62,7 +64,7 @@ export const BashOutputResult = z.object({
   exit_code: exitCode,
   output: z.string().describe("Output since the last call"),
   unread_bytes: z.int().describe("Bytes left to read; call again to read them"),
-  skipped_bytes: z.int().describe("Bytes of older output that were skipped, because more than 1 MiB was unread"),
+  skipped_bytes: z.int().describe("Bytes that are missing from the log for good; marked in `output` where they are"),
   ...remarks,
 });
 

@@ -1,8 +1,6 @@
-import { BASH_OUTPUT_BYTES } from "../../core/output-limits.ts";
 import type { RunResult } from "../../core/result.ts";
 import type { SessionInfo } from "../../core/session.ts";
 import { counted } from "../../text/format.ts";
-import { forModel, type ModelText } from "../../text/model-output.ts";
 import { remarksMessage } from "../outcome-message.ts";
 import { exitStatus, repeatedCommand } from "../result-text.ts";
 import type { Vocabulary } from "../vocabulary.ts";
@@ -22,28 +20,27 @@ export const BASH_WORDS: Vocabulary = {
   parameters: { timeoutMs: "timeout" },
 };
 
-/** Returns the merged output of a foreground command, truncated to 100 KiB. */
-export function bashOutput({ id, output, truncated }: RunResult): ModelText {
-  const hint = `BashOutput shell_id=${id}, which starts at the beginning`;
-  return forModel(output, { maxBytes: BASH_OUTPUT_BYTES, omittedBytes: truncated.stdout, hint });
-}
-
 /** Returns why a command ended as it did and what else happened, where the output and the exit code do not say it. */
 export function bashNote(outcome: RunResult | SessionInfo): string | null {
   return remarksMessage(outcome, BASH_WORDS);
+}
+
+/** Returns a line that says how much another call of BashOutput can read now. */
+export function unreadLine(unread: number): string[] {
+  return unread > 0 ? [`${counted(unread, "byte")} left to read; call BashOutput again`] : [];
 }
 
 /**
  * Returns the output, followed by trailer lines: what the output does not say, and the exit status of a command that
  * failed, such as `exit: 124`.
  */
-export function bashText(result: RunResult, output: string, timeoutMs: number): string {
+export function bashText(result: RunResult, output: string, timeoutMs: number, unread = 0): string {
   const end = result.status === "running" ? [`shell_id: ${result.id}`, stillRunning(result.durationMs)] : [];
   const late = result.status === "timed_out" ? [`bash: timed out after ${timeoutMs / 1000}s`] : [];
   const code = exitStatus(result);
   const exit = code === null || code === 0 ? [] : [`exit: ${code}`];
   const remarks = remarkLines(bashNote(result), result.warnings);
-  return withTrailer(output, [...late, ...remarks, ...end, ...exit]) || "(no output)";
+  return withTrailer(output, [...unreadLine(unread), ...late, ...remarks, ...end, ...exit]) || "(no output)";
 }
 
 function remarkLines(note: string | null, warnings: readonly string[]): string[] {
@@ -64,18 +61,14 @@ interface Unread {
   output: string;
   status: string;
   exitCode: number | null;
-  left: number;
-  skipped: number;
+  unread: number;
   note: string | null;
   warnings: readonly string[];
 }
 
-export function unreadText({ output, status, exitCode, left, skipped, note, warnings }: Unread): string {
-  const head =
-    skipped > 0 ? `[… ${counted(skipped, "byte")} skipped; only the last 1 MiB of unread output is kept]\n` : "";
-  const more = left > 0 ? [`${counted(left, "byte")} left to read; call BashOutput again`] : [];
+export function unreadText({ output, status, exitCode, unread, note, warnings }: Unread): string {
   const exit = exitCode === null ? [] : [`exit: ${exitCode}`];
-  return withTrailer(head + output, [...more, ...remarkLines(note, warnings), `status: ${status}`, ...exit]);
+  return withTrailer(output, [...unreadLine(unread), ...remarkLines(note, warnings), `status: ${status}`, ...exit]);
 }
 
 export function killedText(id: string, status: string, killed: boolean): string {

@@ -1,17 +1,18 @@
 import type { z } from "zod";
 import { MODEL_BYTES } from "../../core/output-limits.ts";
 import type { RunRequest } from "../../core/request.ts";
+import { readPage } from "../../session/logs/reader.ts";
 import { EXEC_LOG_FOLDER } from "../../session/retention.ts";
-import { forModel } from "../../text/model-output.ts";
 import { type HandlerCall, type HandlerResult, RUN_ANNOTATIONS, type ToolSpec, type Toolset, tool } from "../define.ts";
 import { failureMapper } from "../failures.ts";
+import { resultOutput } from "../output.ts";
 import { deadlineMs, refusal, runOptions, startOptions } from "../run.ts";
 import { DEFAULT_TIMEOUT, ExecuteInput, ExecuteResult } from "./schema.ts";
 import { processList, processLog, processManager, processPoll } from "./sessions.ts";
-import { EXEC_ERRORS, execOutput, executeNote, executeText, exitCodeOf, startedNote } from "./text.ts";
+import { EXEC_ERRORS, executeNote, executeText, exitCodeOf, startedNote } from "./text.ts";
 
 type Args = z.output<typeof ExecuteInput>;
-const HOW = `Each call starts a new shell, so \`cd\` and exported variables do not carry over. By default only the workspace and $TMPDIR are writable. In the foreground the call waits until the command exits. A command that exceeds the timeout (default ${DEFAULT_TIMEOUT} s) is terminated with its child processes: timed_out is true, and output holds the output so far. Child processes still running when a foreground command exits are terminated. With background: true the call returns a session_id immediately; follow the command with process_poll and process_log. The middle of output over 64 KiB is omitted; read it with process_log. log_path is the path of a plain-text log of the output. Each command requires a person's approval: if approval is pending, call again with the same arguments to wait for the decision.`;
+const HOW = `Each call starts a new shell, so \`cd\` and exported variables do not carry over. By default only the workspace and $TMPDIR are writable. In the foreground the call waits until the command exits. A command that exceeds the timeout (default ${DEFAULT_TIMEOUT} s) is terminated with its child processes: timed_out is true, and output holds the output so far. Child processes still running when a foreground command exits are terminated. With background: true the call returns a session_id immediately; follow the command with process_poll and process_log. The middle of output over 64 KiB is omitted; read it with process_log. log_path is the path of a plain-text log of the output, at most 64 MiB; a line in it marks what was dropped beyond that. Each command requires a person's approval: if approval is pending, call again with the same arguments to wait for the decision.`;
 
 const execute = executeTool({
   name: "execute",
@@ -46,7 +47,8 @@ async function run(args: Args, pty: boolean, { gateway, context }: HandlerCall):
   const result = await gateway.run({ ...requestOf(args, pty), timeoutMs }, options);
   const refused = refusal(result, { session_id: result.id });
   if (refused) return refused;
-  const output = execOutput(result);
+  const query = { maxBytes: MODEL_BYTES, hint: `process_log session_id=${result.id}` };
+  const { text: output } = await resultOutput(gateway, result, query);
   const structured = {
     session_id: result.id,
     log_path: logPath(gateway, result.id),
@@ -60,7 +62,7 @@ async function run(args: Args, pty: boolean, { gateway, context }: HandlerCall):
   return { structured, text: executeText(structured) };
 }
 
-async function start(args: Args, pty: boolean, { gateway, root, context }: HandlerCall): Promise<HandlerResult> {
+async function start(args: Args, pty: boolean, { gateway, context }: HandlerCall): Promise<HandlerResult> {
   const timeoutMs =
     args.timeout === undefined ? {} : { timeoutMs: deadlineMs(gateway, args.timeout, { defaultSeconds: 0 }) };
   // stdin stays open so that process_manager can write to it.
@@ -69,8 +71,7 @@ async function start(args: Args, pty: boolean, { gateway, root, context }: Handl
   const info = session.info();
   const refused = refusal(info, { session_id: info.id });
   if (refused) return refused;
-  const { text } = await root.scoped().session(info.id).logs({ limit: MODEL_BYTES });
-  const output = forModel(text).text;
+  const { text: output } = await readPage(session.ownOutput(), { offset: 0, maxBytes: MODEL_BYTES });
   const structured = {
     session_id: info.id,
     log_path: info.logFile,

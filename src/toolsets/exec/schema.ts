@@ -92,8 +92,12 @@ export const LogResult = z.object({
   session_id: z.string(),
   log_path: z.string().nullable(),
   content: z.string(),
-  total: z.int().describe("Total number of lines in the log"),
+  total: z.int().describe("Number of lines in the log; dropped ones are not counted"),
   next_offset: z.int().describe("Offset of the next line; equal to total at the end of the log"),
+  dropped_bytes: z
+    .int()
+    .optional()
+    .describe("Bytes that are missing from the log for good; marked in `content` where they are"),
 });
 
 export const ManagerResult = z.object({

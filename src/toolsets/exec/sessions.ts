@@ -1,13 +1,13 @@
 import type { z } from "zod";
 import { MODEL_BYTES } from "../../core/output-limits.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
+import { type OutputSource, readLastLines, readLines } from "../../session/logs/reader.ts";
 import type { Session } from "../../session/session.ts";
-import { forModel } from "../../text/model-output.ts";
 import { type HandlerCall, type HandlerResult, READ_ANNOTATIONS, RUN_ANNOTATIONS, tool } from "../define.ts";
 import { missingArgument } from "../failures.ts";
 import { outcomeMessage } from "../outcome-message.ts";
 import { logText, warningsNote, withinBytes } from "../result-text.ts";
-import { endSession, readLines } from "../sessions.ts";
+import { endSession } from "../sessions.ts";
 import {
   ListInput,
   ListResult,
@@ -27,21 +27,29 @@ async function listSessions(gateway: Gateway, limit: number): Promise<HandlerRes
   return { structured: { sessions: listed, total, ...warningsNote(warnings) } };
 }
 
-async function pollSession(session: Session): Promise<HandlerResult> {
-  const info = session.info();
-  const { text } = await session.logs({ tail: POLL_LINES, limit: MODEL_BYTES });
-  const output = forModel(text).text;
+async function pollSession(source: OutputSource): Promise<HandlerResult> {
+  const info = source.info();
+  const hint = `process_log session_id=${info.id}`;
+  const output = await readLastLines(source, { lines: POLL_LINES, maxBytes: MODEL_BYTES, hint });
   const note = outcomeMessage(info, EXEC_WORDS);
   const { warnings } = info;
   return { structured: { ...sessionEntry(info), running: info.status === "running", output, warnings, note } };
 }
 
-async function logOfSession(session: Session, offset: number, limit: number): Promise<HandlerResult> {
-  const { text, total, from, next } = await readLines(session, offset, limit);
-  const { id, logFile } = session.info();
+async function logOfSession(source: OutputSource, offset: number, limit: number): Promise<HandlerResult> {
+  const lines = await readLines(source, { offset, limit, maxBytes: MODEL_BYTES });
+  const { text: content, total, next, droppedBytes } = lines;
+  const { id, logFile } = source.info();
   return {
-    structured: { session_id: id, log_path: logFile, content: text, total, next_offset: next },
-    text: logText(text, from, next, total),
+    structured: {
+      session_id: id,
+      log_path: logFile,
+      content,
+      total,
+      next_offset: next,
+      ...(droppedBytes > 0 ? { dropped_bytes: droppedBytes } : {}),
+    },
+    text: logText(lines),
   };
 }
 
@@ -74,10 +82,8 @@ async function act(args: Args, call: HandlerCall): Promise<HandlerResult> {
   if (action === "write") return args.data === undefined && !args.eof ? missing(action, "data") : write(session, args);
   if (action === "send-keys") return args.keys ? sendKeys(session, args.keys) : missing(action, "keys");
   if (action === "kill") return kill(session);
-  await call.gateway.permit("read", session);
-  // The read is already authorized; a view without the tool's permissions does not request approval again.
-  const permitted = await call.root.scoped().find(session.id);
-  return action === "poll" ? pollSession(permitted) : logOfSession(permitted, args.offset, args.limit);
+  const source = await session.reading();
+  return action === "poll" ? pollSession(source) : logOfSession(source, args.offset, args.limit);
 }
 
 async function list({ limit }: Args, { gateway }: HandlerCall): Promise<HandlerResult> {
@@ -128,7 +134,7 @@ export const processPoll = tool({
   annotations: READ_ANNOTATIONS,
   meta,
   operation: "read",
-  handle: async ({ session_id }, { gateway }) => pollSession(await gateway.find(session_id)),
+  handle: async ({ session_id }, { gateway }) => pollSession(await (await gateway.find(session_id)).reading()),
 });
 
 export const processLog = tool({
@@ -142,5 +148,5 @@ export const processLog = tool({
   meta,
   operation: "read",
   handle: async ({ session_id, offset, limit }, { gateway }) =>
-    logOfSession(await gateway.find(session_id), offset, limit),
+    logOfSession(await (await gateway.find(session_id)).reading(), offset, limit),
 });

@@ -1,7 +1,6 @@
 import type { RunResult } from "../../core/result.ts";
 import type { SessionInfo } from "../../core/session.ts";
 import { formatDuration } from "../../text/format.ts";
-import { forModel } from "../../text/model-output.ts";
 import { outcomeMessage } from "../outcome-message.ts";
 import { exitStatus, joinLines, listedCommand, warningLines } from "../result-text.ts";
 import type { Vocabulary } from "../vocabulary.ts";
@@ -23,10 +22,6 @@ export const EXEC_WORDS: Vocabulary = {
 /** Returns `exit_code`, which is null after a timeout: `timed_out` reports the timeout. */
 export function exitCodeOf(ended: Parameters<typeof exitStatus>[0]): number | null {
   return ended.status === "timed_out" ? null : exitStatus(ended);
-}
-
-export function execOutput({ id, output, truncated }: RunResult): string {
-  return forModel(output, { omittedBytes: truncated.stdout, hint: `process_log session_id=${id}` }).text;
 }
 
 interface Executed {

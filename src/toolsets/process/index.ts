@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { SallyportError } from "../../core/error.ts";
-import { MODEL_BYTES } from "../../core/output-limits.ts";
+import { MODEL_BYTES, SUMMARY_BYTES } from "../../core/output-limits.ts";
 import type { RunRequest } from "../../core/request.ts";
 import type { ResourceUsage, RunResult as Result, Status } from "../../core/result.ts";
 import type { SessionInfo } from "../../core/session.ts";
@@ -17,6 +17,7 @@ import {
   tool,
 } from "../define.ts";
 import { failureMapper } from "../failures.ts";
+import { resultLastLines } from "../output.ts";
 import { warningsNote, withinBytes } from "../result-text.ts";
 import { deadlineMs, isUnstarted, refusal, runOptions, startOptions } from "../run.ts";
 import { processLogs } from "./logs.ts";
@@ -63,7 +64,14 @@ async function run(args: Args, { gateway, context }: HandlerCall): Promise<Handl
   const stdin = args.stdin === undefined ? {} : { stdin: { text: args.stdin } };
   const result = await gateway.run({ ...requestOf(args), ...stdin, timeoutMs }, runOptions(context));
   const usage = result.status === "running" ? gateway.session(result.id).usage().usage : result.resourceUsage;
-  return answer(result, args.stdout_lines, usage);
+  const refused = refusal(result, { process_id: result.id, duration_ms: 0 });
+  if (refused) return refused;
+  const query = { lines: args.stdout_lines, maxBytes: SUMMARY_BYTES, hint: `process.logs process_id=${result.id}` };
+  const summaries = {
+    stdout: await resultLastLines(gateway, result, { ...query, stream: "stdout" }),
+    stderr: await resultLastLines(gateway, result, { ...query, stream: "stderr" }),
+  };
+  return { structured: processResult(result, summaries, usage, timeoutMs), failure: result.error, complete: true };
 }
 
 async function start(args: Args, { gateway, context }: HandlerCall): Promise<HandlerResult> {
@@ -73,17 +81,11 @@ async function start(args: Args, { gateway, context }: HandlerCall): Promise<Han
   return refused ?? { structured: started(info, session.usage().usage) };
 }
 
-function answer(result: Result, lines: number, usage: ResourceUsage | null): HandlerResult {
-  const refused = refusal(result, { process_id: result.id, duration_ms: 0 });
-  if (refused) return refused;
-  return { structured: processResult(result, lines, usage), failure: result.error, complete: true };
-}
-
 /** Returns the result of a background start. The summaries are empty: the output is read with process.logs. */
 function started({ id, status, exitCode, durationMs, warnings, hints }: SessionInfo, usage: ResourceUsage | null) {
   const nothing = { stdout: "", stderr: "", output: "", truncated: { stdout: 0, stderr: 0 }, leftover: 0 };
   const told = { id, status, exitCode, durationMs, warnings, hints, error: null, ...nothing } as unknown as Result;
-  const { note: _, ...structured } = processResult(told, 0, usage);
+  const { note: _, ...structured } = processResult(told, { stdout: "", stderr: "" }, usage);
   return structured;
 }
 

@@ -1,7 +1,6 @@
-import type { LogSlice } from "../../core/gateway.ts";
 import { MODEL_BYTES } from "../../core/output-limits.ts";
 import type { SessionInfo } from "../../core/session.ts";
-import type { Session } from "../../session/session.ts";
+import { characterStart, type OutputSource, readPage } from "../../session/logs/reader.ts";
 import { READ_ANNOTATIONS, tool } from "../define.ts";
 import { isUnstarted } from "../run.ts";
 import { LogsInput, LogsResult } from "./schema.ts";
@@ -13,7 +12,7 @@ export const processLogs = tool({
   name: "process.logs",
   title: "Read process output",
   description:
-    "Return the output of a running or finished process, up to 64 KiB per call. offset and limit count bytes of each stream; characters are never split. To read more, or to follow a running process, call again with offset + stdout_consumed (or stderr_consumed) as the offset. truncated is true when there is more output.",
+    "Return the output of a running or finished process, up to 64 KiB per call. offset and limit count bytes of each stream; characters are never split, and without limit, lines are not either. Escape sequences are removed. To read more, or to follow a running process, call again with offset + stdout_consumed (or stderr_consumed) as the offset. truncated is true when there is more output.",
   input: LogsInput,
   output: LogsResult,
   annotations: READ_ANNOTATIONS,
@@ -26,11 +25,13 @@ export const processLogs = tool({
     if (isUnstarted(info)) {
       return { structured: { process_id: info.id }, failure: unstartedFailure(info) };
     }
-    const room = share(info, offset, limit ?? MODEL_BYTES, stream);
-    const stdout = stream === "stderr" ? sizeOnly(info, "stdout") : await read(session, "stdout", offset, room.stdout);
+    const source = await session.reading();
+    const room = share(info, offset, Math.min(limit ?? MODEL_BYTES, MODEL_BYTES), stream);
+    const part = (name: "stdout" | "stderr") => read(source, name, { offset, limit, maxBytes: room[name] });
+    const stdout = stream === "stderr" ? sizeOnly(info, "stdout") : await part("stdout");
     // With merged capture, stdout holds both streams.
     const apart = info.capture === "apart" && stream !== "stdout";
-    const stderr = apart ? await read(session, "stderr", offset, room.stderr) : sizeOnly(info, "stderr");
+    const stderr = apart ? await part("stderr") : sizeOnly(info, "stderr");
     return {
       structured: {
         stdout: stdout.text,
@@ -54,11 +55,15 @@ interface Part {
   complete: boolean;
 }
 
-async function read(session: Session, stream: "stdout" | "stderr", offset: number, limit: number): Promise<Part> {
-  const slice: LogSlice = await session.logs({ stream, offset, limit });
-  const { text, nextOffset, totalBytes, droppedBytes } = slice;
-  const complete = nextOffset >= totalBytes && droppedBytes === 0;
-  return { text, size: totalBytes, consumed: Math.max(0, nextOffset - offset), complete };
+async function read(
+  source: OutputSource,
+  stream: "stdout" | "stderr",
+  { offset, limit, maxBytes }: { offset: number; limit: number | undefined; maxBytes: number },
+): Promise<Part> {
+  const start = await characterStart(source, stream, offset);
+  const page = await readPage(source, { stream, offset: start, maxBytes, limit });
+  const { text, next, total, unread, droppedBytes } = page;
+  return { text, size: total, consumed: Math.max(0, next - offset), complete: unread === 0 && droppedBytes === 0 };
 }
 
 function sizeOnly({ streams }: SessionInfo, stream: "stdout" | "stderr"): Part {
@@ -70,12 +75,11 @@ function sizeOnly({ streams }: SessionInfo, stream: "stdout" | "stderr"): Part {
  * need.
  */
 function share(info: SessionInfo, offset: number, limit: number, stream: string): { stdout: number; stderr: number } {
-  const most = Math.min(limit, MODEL_BYTES);
   const wants = (name: "stdout" | "stderr") =>
-    stream === "both" ? Math.min(most, Math.max(0, (info.streams[name]?.bytes ?? 0) - offset)) : 0;
+    stream === "both" ? Math.min(limit, Math.max(0, (info.streams[name]?.bytes ?? 0) - offset)) : 0;
   const half = MODEL_BYTES / 2;
   return {
-    stdout: Math.min(most, MODEL_BYTES - Math.min(half, wants("stderr"))),
-    stderr: Math.min(most, MODEL_BYTES - Math.min(half, wants("stdout"))),
+    stdout: MODEL_BYTES - Math.min(half, wants("stderr")),
+    stderr: MODEL_BYTES - Math.min(half, wants("stdout")),
   };
 }

@@ -1,6 +1,5 @@
 import type { ResourceUsage, RunResult, Status } from "../../core/result.ts";
 import type { SessionInfo } from "../../core/session.ts";
-import { summary } from "../../text/model-output.ts";
 import { outcomeMessage } from "../outcome-message.ts";
 import { listedCommand } from "../result-text.ts";
 import type { Vocabulary } from "../vocabulary.ts";
@@ -56,14 +55,18 @@ export function exitCodeOf({ status, exitCode }: Pick<SessionInfo, "status" | "e
 }
 
 /** Returns the result of `process.run` for a command that has ended or is still running. */
-export function processResult(result: RunResult, lines: number, usage: ResourceUsage | null): Record<string, unknown> {
-  const { id, status, stdout, stderr, truncated, durationMs, warnings, error } = result;
-  const hint = `process.logs process_id=${id}`;
-  const note = status === "running" ? stillRunning(durationMs) : outcomeMessage(result, PROCESS_WORDS);
+export function processResult(
+  result: RunResult,
+  summaries: { stdout: string; stderr: string },
+  usage: ResourceUsage | null,
+  timeoutMs?: number,
+): Record<string, unknown> {
+  const { id, status, durationMs, warnings, error } = result;
+  const note = status === "running" ? stillRunning(durationMs) : outcomeMessage(result, PROCESS_WORDS, timeoutMs);
   return {
     exit_code: exitCodeOf(result),
-    stdout_summary: summary(stdout, lines, { omittedBytes: truncated.stdout, hint }),
-    stderr_summary: summary(stderr, lines, { omittedBytes: truncated.stderr, hint }),
+    stdout_summary: summaries.stdout,
+    stderr_summary: summaries.stderr,
     duration_ms: Math.round(durationMs),
     process_id: id,
     state: stateOf(status),

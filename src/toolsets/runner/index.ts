@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { RUNNER_STREAM_BYTES } from "../../core/output-limits.ts";
 import type { RunRequest } from "../../core/request.ts";
 import { splitWords } from "../../shell/quote.ts";
 import {
@@ -11,6 +12,7 @@ import {
   tool,
 } from "../define.ts";
 import { failureMapper } from "../failures.ts";
+import { resultOutput } from "../output.ts";
 import { repeatedCommand } from "../result-text.ts";
 import { deadlineMs, refusal, runOptions, startOptions } from "../run.ts";
 import { endSession } from "../sessions.ts";
@@ -46,7 +48,10 @@ const run = tool({
     const { cwd, env, intent } = args;
     const request: RunRequest = { ...asked, timeoutMs, intent, ...(cwd ? { cwd } : {}), ...(env ? { env } : {}) };
     const result = await gateway.run(request, runOptions(context));
-    const structured = runnerResult(args.command, result);
+    const query = { maxBytes: RUNNER_STREAM_BYTES, hint: "a narrower command, such as head, tail or grep" };
+    const { text: stdout } = await resultOutput(gateway, result, { ...query, stream: "stdout" });
+    const { text: stderr } = await resultOutput(gateway, result, { ...query, stream: "stderr" });
+    const structured = runnerResult(args.command, result, { stdout, stderr }, timeoutMs);
     if (result.status === "running") Object.assign(structured, runningOn(gateway, result));
     return { structured, failure: result.error, complete: true };
   },
@@ -93,7 +98,14 @@ const runBackground = tool({
   operation: "run",
   failureFields: { success: false, pid: null },
   async handle({ command, intent, cwd, log_file: logFile }, { gateway, context }) {
-    const request = { command, intent, ...(cwd ? { cwd } : {}), ...(logFile ? { logFile } : {}) };
+    // One stream keeps the order of what was written to stdout and stderr, as the contract requires for log_file.
+    const request: RunRequest = {
+      command,
+      intent,
+      capture: "merged",
+      ...(cwd ? { cwd } : {}),
+      ...(logFile ? { logFile } : {}),
+    };
     const session = await gateway.start(request, startOptions(context));
     const info = session.info();
     const blocked = info.status === "blocked" || info.status === "denied";

@@ -1,8 +1,6 @@
 import { constants } from "node:os";
-import { RUNNER_STREAM_BYTES } from "../../core/output-limits.ts";
 import type { Verdict } from "../../core/policy.ts";
 import type { RunResult } from "../../core/result.ts";
-import { forModel } from "../../text/model-output.ts";
 import { truncateFailure } from "../failures.ts";
 import { outcomeMessage } from "../outcome-message.ts";
 import { repeatedCommand } from "../result-text.ts";
@@ -32,25 +30,25 @@ function exitCodeOf({ status, exitCode, signal }: RunResult): number {
   return signal === null ? NO_CODE : -(constants.signals[signal] ?? -NO_CODE);
 }
 
-function stream(text: string, omittedBytes: number): string {
-  const hint = "a narrower command, such as head, tail or grep";
-  return forModel(text, { maxBytes: RUNNER_STREAM_BYTES, omittedBytes, hint }).text;
-}
-
 /** Returns the complete result of `run`, whether or not the command started. */
-export function runnerResult(command: string, result: RunResult): Record<string, unknown> {
-  const { status, stdout, stderr, truncated } = result;
+export function runnerResult(
+  command: string,
+  result: RunResult,
+  { stdout, stderr }: { stdout: string; stderr: string },
+  timeoutMs: number,
+): Record<string, unknown> {
+  const { status } = result;
   const error = result.error && truncateFailure(result.error);
   const refused = status === "blocked" || status === "denied";
   const notRun = refused || status === "pending" || status === "failed";
   const exitCode = exitCodeOf(result);
-  const note = outcomeMessage(result, RUNNER_WORDS);
+  const note = outcomeMessage(result, RUNNER_WORDS, timeoutMs);
   return {
     success: status === "completed" && exitCode === 0,
     command: repeatedCommand(command),
     exit_code: exitCode,
-    stdout: stream(stdout, truncated.stdout),
-    stderr: notRun ? (error?.message ?? "") : stream(stderr, truncated.stderr),
+    stdout,
+    stderr: notRun ? (error?.message ?? "") : stderr,
     duration_ms: Math.round(result.durationMs),
     timed_out: result.timedOut,
     blocked: refused,

@@ -1,13 +1,14 @@
 import type { z } from "zod";
+import { AGGREGATED_BYTES, MODEL_BYTES } from "../../core/output-limits.ts";
 import type { RunRequest } from "../../core/request.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { type HandlerCall, type HandlerResult, RUN_ANNOTATIONS, type Toolset, tool } from "../define.ts";
 import { failureMapper } from "../failures.ts";
+import { resultOutput } from "../output.ts";
 import { deadlineMs, refusal, runOptions, startOptions } from "../run.ts";
-import { markRead } from "../sessions.ts";
-import { processTool } from "./process.ts";
-import { DEFAULT_TIMEOUT, DEFAULT_YIELD_MS, ExecInput, ExecResult, GRACE_MS, READER } from "./schema.ts";
-import { execFields, execText, SHELL_ERRORS, sessionFields, startedText } from "./text.ts";
+import { answerNewOutput, processTool } from "./process.ts";
+import { DEFAULT_TIMEOUT, DEFAULT_YIELD_MS, ExecInput, ExecResult, GRACE_MS } from "./schema.ts";
+import { execFields, execNote, execText, SHELL_ERRORS, sessionFields, startedText } from "./text.ts";
 
 type Args = z.output<typeof ExecInput>;
 
@@ -22,14 +23,30 @@ const exec = tool({
   handle: (args, call) => (args.background ? start(args, call) : run(args, call)),
 });
 
-async function run(args: Args, { gateway, root, context }: HandlerCall): Promise<HandlerResult> {
-  const result = await gateway.run(requestOf(args, gateway), { ...runOptions(context), yieldMs: args.yieldMs });
+async function run(args: Args, call: HandlerCall): Promise<HandlerResult> {
+  const { gateway, context } = call;
+  const request = requestOf(args, gateway);
+  const result = await gateway.run(request, { ...runOptions(context), yieldMs: args.yieldMs });
   const refused = refusal(result, { session_id: result.id, warnings: result.warnings });
   if (refused) return refused;
-  const running = result.status === "running";
-  if (running) markRead(root, READER, result);
-  const pid = running ? gateway.session(result.id).info().pid : null;
-  return { structured: execFields(args.command, result, pid), text: execText(result, pid) };
+  if (result.status === "running") {
+    const session = gateway.session(result.id);
+    const { pid } = session.info();
+    const note = execNote(result, pid, request.timeoutMs);
+    // `poll` continues after this output.
+    return answerNewOutput(call, session.ownOutput(), ({ output, unread }) => ({
+      structured: execFields(args.command, result, pid, { aggregated: output, note }),
+      text: execText(result, output, note, unread),
+    }));
+  }
+  const hint = `process action=log session_id=${result.id} offset=0`;
+  const aggregated = await resultOutput(gateway, result, { maxBytes: AGGREGATED_BYTES, hint });
+  const shown = await resultOutput(gateway, result, { maxBytes: MODEL_BYTES, hint });
+  const note = execNote(result, null, request.timeoutMs);
+  return {
+    structured: execFields(args.command, result, null, { aggregated: aggregated.text, note }),
+    text: execText(result, shown.text, note),
+  };
 }
 
 async function start(args: Args, { gateway, context }: HandlerCall): Promise<HandlerResult> {

@@ -1,13 +1,15 @@
 import type { z } from "zod";
 import { MODEL_BYTES } from "../../core/output-limits.ts";
 import type { TerminalSize } from "../../core/terminal.ts";
-import type { Session } from "../../session/session.ts";
-import { forModel, lastLine } from "../../text/model-output.ts";
+import { readLines } from "../../session/logs/reader.ts";
+import type { Session, SessionOutput } from "../../session/session.ts";
+import { lastLine } from "../../text/model-output.ts";
 import { regularExpression } from "../../text/regex.ts";
 import { type HandlerCall, type HandlerResult, RUN_ANNOTATIONS, tool } from "../define.ts";
 import { missingArgument } from "../failures.ts";
+import { answerUnread, cursorOf } from "../output.ts";
 import { joinLines, logText, screenText, warningsNote, withinBytes } from "../result-text.ts";
-import { endSession, readLines, readUnread } from "../sessions.ts";
+import { endSession } from "../sessions.ts";
 import { GRACE_MS, ProcessInput, ProcessResult, READER } from "./schema.ts";
 import { pollText, sessionFields, stateText, waitText } from "./text.ts";
 
@@ -43,8 +45,6 @@ async function remove(session: Session, force: boolean): Promise<HandlerResult> 
 }
 
 const LAST_LINE_BYTES = 4096;
-/** The maximum size of unread output in bytes; older output is in the log. */
-const POLL_BUFFER = 1 << 20;
 
 async function list({ gateway }: HandlerCall, limit: number): Promise<HandlerResult> {
   const found = await gateway.sessions({ limit });
@@ -60,27 +60,48 @@ async function list({ gateway }: HandlerCall, limit: number): Promise<HandlerRes
   return { structured: { sessions: withinBytes(sessions, MODEL_BYTES), total, ...warningsNote(warnings) } };
 }
 
+/** Output since the last read. */
+interface NewOutput {
+  output: string;
+  /** The number of bytes that the next read returns. */
+  unread: number;
+}
+
+/**
+ * Returns the answer that `answer` builds from the output since the last read. The output of a full-screen program is
+ * its screen, which represents everything that the program has drawn so far.
+ */
+export function answerNewOutput(
+  call: HandlerCall,
+  source: SessionOutput,
+  answer: (output: NewOutput) => HandlerResult,
+): Promise<HandlerResult> {
+  const query = { reader: READER, id: source.info().id, maxBytes: MODEL_BYTES };
+  return answerUnread(call, source, query, async (page) => {
+    if (!page.paintsScreen || source.info().pty === null) return answer({ output: page.text, unread: page.unread });
+    const drawn = await source.logs({ offset: page.next, limit: 0 });
+    return { ...answer({ output: screenText(await source.screen()), unread: 0 }), next: drawn.totalBytes };
+  });
+}
+
 /** Returns the output since the last poll. */
-async function poll({ root }: HandlerCall, session: Session): Promise<HandlerResult> {
+async function poll(call: HandlerCall, session: Session): Promise<HandlerResult> {
+  const source = await session.reading();
   // The state is read before the output, so a state other than running means that all output has been written.
   const info = session.info();
-  const unread = await readUnread(root, session, { reader: READER, page: MODEL_BYTES, buffer: POLL_BUFFER });
-  const output = forModel(unread.text, {
-    maxBytes: MODEL_BYTES,
-    ...(unread.skipped > 0 ? { omittedBytes: unread.skipped, omittedAt: 0, hint: "process action=log" } : {}),
-  }).text;
-  return {
-    structured: { ...sessionFields(info), output, unread_bytes: unread.left },
-    text: pollText(output, info, unread.left),
-  };
+  return answerNewOutput(call, source, ({ output, unread }) => ({
+    structured: { ...sessionFields(info), output, unread_bytes: unread },
+    text: pollText(output, info, unread),
+  }));
 }
 
 /** Returns a slice of lines; the last ones when no offset is given. */
 async function log(session: Session, offset: number | undefined, limit: number): Promise<HandlerResult> {
-  const { text, total, from, next } = await readLines(session, offset ?? -limit, limit);
+  const lines = await readLines(await session.reading(), { offset: offset ?? -limit, limit, maxBytes: MODEL_BYTES });
+  const { text: output, total, next: next_offset } = lines;
   return {
-    structured: { ...sessionFields(session.info()), output: text, total, next_offset: next },
-    text: logText(text, from, next, total),
+    structured: { ...sessionFields(session.info()), output, total, next_offset },
+    text: logText(lines),
   };
 }
 
@@ -130,14 +151,16 @@ async function wait(session: Session, asked: Conditions, call: HandlerCall): Pro
   const { signal, answerWithinMs = Number.POSITIVE_INFINITY } = call.context;
   const { pattern, quietMs, input, timeoutMs } = asked;
   const { reason, match } = await session.waitFor({
-    ...(pattern === undefined ? {} : { pattern: regularExpression(pattern, "pattern") }),
+    // `^` and `$` match at each line.
+    ...(pattern === undefined ? {} : { pattern: regularExpression(pattern, "pattern", "m") }),
+    readTo: cursorOf(call, { reader: READER, id: session.id }),
     ...(quietMs === undefined ? {} : { quietMs }),
     input,
     timeoutMs: Math.min(timeoutMs, answerWithinMs),
     ...(signal ? { signal } : {}),
   });
   const polled = await poll(call, session);
-  return { structured: { ...polled.structured, reason, match }, text: waitText(reason, polled.text ?? "") };
+  return { structured: { ...polled.structured, reason, match }, text: waitText(reason, match, polled.text ?? "") };
 }
 
 type Args = z.output<typeof ProcessInput>;

@@ -110,7 +110,9 @@ export const ProcessInput = z.strictObject({
     .min(1)
     .max(1000)
     .optional()
-    .describe("wait: return when this regular expression matches new output"),
+    .describe(
+      "wait: return when this regular expression matches output since the last read or input; ^ and $ match at each line",
+    ),
   quietMs: z.int().min(1).max(MAX_MS).optional().describe("wait: return after this many milliseconds without output"),
   input: z.boolean().default(false).describe("wait: return when the program waits for input at its terminal"),
   timeoutMs: z

@@ -1,8 +1,8 @@
-import { MODEL_BYTES } from "../../core/output-limits.ts";
 import type { RunResult } from "../../core/result.ts";
 import type { SessionInfo, WaitOutcome } from "../../core/session.ts";
 import { counted, formatDuration } from "../../text/format.ts";
-import { aggregated, forModel, tail } from "../../text/model-output.ts";
+import { tail } from "../../text/model-output.ts";
+import { truncateMiddle } from "../../text/truncate.ts";
 import { outcomeMessage } from "../outcome-message.ts";
 import { joinLines, listedCommand, warningLines } from "../result-text.ts";
 import type { Vocabulary } from "../vocabulary.ts";
@@ -40,9 +40,13 @@ export function sessionFields(info: SessionInfo): Record<string, unknown> {
 }
 
 /** Returns the same fields for a foreground command, from its result. */
-export function execFields(command: string, result: RunResult, pid: number | null): Record<string, unknown> {
-  const { id, status, exitCode, signal, timedOut, durationMs, warnings, output, truncated } = result;
-  const facts = { omittedBytes: truncated.stdout, hint: hintFor(id) };
+export function execFields(
+  command: string,
+  result: RunResult,
+  pid: number | null,
+  { aggregated, note }: { aggregated: string; note: string | null },
+): Record<string, unknown> {
+  const { id, status, exitCode, signal, timedOut, durationMs, warnings } = result;
   return {
     session_id: id,
     command: listedCommand(command, null),
@@ -55,26 +59,26 @@ export function execFields(command: string, result: RunResult, pid: number | nul
     backgrounded: status === "running",
     duration_ms: Math.round(durationMs),
     warnings,
-    note: execNote(result, pid),
-    aggregated: aggregated(output, facts),
-    tail: tail(output, facts),
+    note,
+    aggregated,
+    tail: tail(aggregated),
   };
 }
 
-function hintFor(id: string): string {
-  return `process action=log session_id=${id} offset=0`;
+export function execText(result: RunResult, output: string, note: string | null, unread = 0): string {
+  return joinLines([output, unreadLine(unread), note, ...warningLines(result.warnings)]) || "(no output)";
 }
 
-export function execText(result: RunResult, pid: number | null): string {
-  const { id, output, truncated, warnings } = result;
-  const shown = forModel(output, { maxBytes: MODEL_BYTES, omittedBytes: truncated.stdout, hint: hintFor(id) }).text;
-  return joinLines([shown, execNote(result, pid), ...warningLines(warnings)]) || "(no output)";
-}
-
-function execNote(result: RunResult, pid: number | null): string | null {
+/** Returns how a foreground command ended, or that it continues. */
+export function execNote(result: RunResult, pid: number | null, timeoutMs: number | undefined): string | null {
   return result.status === "running"
     ? stillRunning(result.id, pid, result.durationMs)
-    : outcomeMessage(result, SHELL_WORDS);
+    : outcomeMessage(result, SHELL_WORDS, timeoutMs);
+}
+
+/** Returns a line that says how much another poll can read now. */
+function unreadLine(unread: number): string | null {
+  return unread > 0 ? `${counted(unread, "byte")} left to read; poll again.` : null;
 }
 
 function stillRunning(id: string, pid: number | null, durationMs: number): string {
@@ -88,9 +92,8 @@ export function startedText({ id, pid, warnings }: SessionInfo): string {
 }
 
 /** Returns the new output, followed by the state of the session. */
-export function pollText(output: string, info: SessionInfo, left: number): string {
-  const more = left > 0 ? `${counted(left, "byte")} left to read; poll again.` : null;
-  return joinLines([output || "(no new output)", more, stateText(info)]);
+export function pollText(output: string, info: SessionInfo, unread: number): string {
+  return joinLines([output || "(no new output)", unreadLine(unread), stateText(info)]);
 }
 
 /** Returns the state of a session and its warnings. */
@@ -137,6 +140,9 @@ const REASONS: Record<WaitOutcome["reason"], string> = {
   timeout: "The condition was not met before the timeout; wait again, or check with poll or screen.",
 };
 
-export function waitText(reason: WaitOutcome["reason"], output: string): string {
-  return joinLines([output, REASONS[reason]]);
+export function waitText(reason: WaitOutcome["reason"], match: string | null, output: string): string {
+  // The match may be in output that is still unread.
+  const unseen =
+    match && !output.includes(match) ? `It matched: ${truncateMiddle(match, { maxBytes: 500 }).text}` : null;
+  return joinLines([output, REASONS[reason], unseen]);
 }

@@ -11,7 +11,7 @@ const LIVE = { live: true };
 
 test("a session that wrote nothing has an empty log", async () => {
   using folder = temporaryFolder();
-  const empty = { chunks: [], text: "", nextOffset: 0, totalBytes: 0, droppedBytes: 0 };
+  const empty = { chunks: [], text: "", nextOffset: 0, totalBytes: 0, droppedBytes: 0, diskCap: null };
   for (const capture of ["apart", "merged"] as const) {
     for (const query of [
       {},

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { deflateRawSync, gzipSync, zstdCompressSync } from "node:zlib";
-import { binaryKind, binarySummary } from "../../../src/text/binary.ts";
+import { binaryKind } from "../../../src/text/binary.ts";
 import { seeded } from "../../fixtures/seeded.ts";
 
 const next = seeded(3);
@@ -65,12 +65,4 @@ test("does not treat text as binary", () => {
     assert.equal(binaryKind(text), null, text.slice(0, 40));
     assert.equal(binaryKind(Buffer.from(text)), null, text.slice(0, 40));
   }
-});
-
-test("a summary has format, size and hint", () => {
-  const png = { name: "PNG image" };
-  assert.equal(binarySummary(png, 34_567, "`xxd`"), "[binary output: PNG image, 34,567 bytes; read it with `xxd`]");
-  assert.equal(binarySummary(png, null), "[binary output: PNG image]");
-  assert.equal(binarySummary({ name: null }, 1), "[binary output: 1 byte]");
-  assert.equal(binarySummary({ name: null }, null), "[binary output]");
 });

@@ -106,7 +106,7 @@ const cases: [what: string, outcome: RunResult | SessionInfo, message: string | 
   [
     "timeout, which takes precedence over the signal and leftover processes",
     result({ status: "timed_out", timedOut: true, exitCode: null, signal: "SIGTERM", leftover: 2 }),
-    "Timed out after 2.5s. The command and its child processes were killed; the output so far is kept. If it needs longer, run it again with a longer timeout, or with background: true.",
+    "Timed out after 30m00s. The command and its child processes were killed; the output so far is kept. If it needs longer, run it again with a longer timeout, or with background: true.",
   ],
   [
     "timeout of a session",
