@@ -33,7 +33,7 @@ export class McpHost {
     return (await this.request("tools/list", {})).tools as { name: string; inputSchema: object }[];
   }
 
-  /** Calls a tool and returns the text for the model. Programs can use `structuredContent` of the result instead. */
+  /** Calls a tool and returns the text for the model. With `--structured`, programs can use `structuredContent`. */
   async callTool(name: string, args: object): Promise<{ text: string; isError: boolean }> {
     const { content, isError = false } = await this.request("tools/call", { name, arguments: args });
     const text = (content as { text: string }[]).map((part) => part.text).join("");

@@ -41,6 +41,8 @@ export interface AgentOptions {
   /** Maximum duration of a call in milliseconds. A command that takes longer continues as a session. */
   answerWithinMs: number;
   onDisconnect: OnDisconnect;
+  /** Whether results also have structured content. Many hosts show it to the model next to the text, or instead of it. */
+  structured: boolean;
 }
 
 /** The state of one agent, shared by all of its connections. */
@@ -53,7 +55,7 @@ export class AgentContext {
 
   constructor(options: AgentOptions) {
     this.options = options;
-    this.tools = new ToolRegistry(() => this.gateway(), options.toolsets);
+    this.tools = new ToolRegistry(() => this.gateway(), options);
     this.watcher = new ResourceWatcher(options.agent, () => this.gateway());
   }
 

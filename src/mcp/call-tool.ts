@@ -18,15 +18,19 @@ import type { Connection } from "./connection.ts";
 import { hostApproval, NO_HOST } from "./elicitation.ts";
 import { unexpected, unknownTool } from "./errors.ts";
 
-/** Returns the result as text for the model and as structured content for programs. */
-function toolResult({ text, structured, isError }: ToolAnswer): CallToolResult {
-  return { content: [{ type: "text", text }], structuredContent: structured, ...(isError ? { isError } : {}) };
+/** Returns the result as text for the model and, if requested, as structured content for programs. */
+function toolResult({ options }: AgentContext, { text, structured, isError }: ToolAnswer): CallToolResult {
+  return {
+    content: [{ type: "text", text }],
+    ...(options.structured ? { structuredContent: structured } : {}),
+    ...(isError ? { isError } : {}),
+  };
 }
 
 /** Returns the result for an error of Sallyport itself, with its type and recovery hints (invariant 8). */
-function failedResult(error: unknown): CallToolResult {
+function failedResult(agentContext: AgentContext, error: unknown): CallToolResult {
   const failure = error instanceof SallyportError ? error.toJSON() : unexpected(error);
-  return toolResult({ text: failureText(failure), structured: { error: failure }, isError: true });
+  return toolResult(agentContext, { text: failureText(failure), structured: { error: failure }, isError: true });
 }
 
 const LINE_BYTES = 200;
@@ -89,7 +93,7 @@ export async function callTool(
   try {
     tool = await agentContext.tools.find(params.name);
   } catch (error) {
-    return failedResult(error); // the gateway cannot be opened
+    return failedResult(agentContext, error); // the gateway cannot be opened
   }
   if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownTool(params.name));
   return runTool(agentContext, connection, server, ctx, tool, params.arguments ?? {});
@@ -118,12 +122,12 @@ async function runTool(
     const left = Math.max(0, answerWithinMs - (performance.now() - asked));
     const context = { signal, answerWithinMs: Math.round(left), onProgress: progress?.report };
     const answer = await inCall(call, () => tool.call(args, context));
-    return approval.question() ?? toolResult(answer);
+    return approval.question() ?? toolResult(agentContext, answer);
   } catch (error) {
     const question = approval.question();
     if (question) return question;
     if (ctx.mcpReq.signal.aborted) throw error; // the client no longer waits for the result
-    return failedResult(error);
+    return failedResult(agentContext, error);
   } finally {
     progress?.stop();
     release();

@@ -16,15 +16,17 @@ interface Offer {
 export class ToolRegistry {
   readonly #gateway: () => Promise<Gateway>;
   readonly #toolsets: readonly ToolsetName[];
+  readonly #structured: boolean;
   readonly #listeners = new Set<() => void>();
   #offer: Offer | null = null;
   /** Loaded by the first call, so that it does not delay the handshake. */
   #module: Promise<typeof import("../toolsets/tools.ts")> | null = null;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(gateway: () => Promise<Gateway>, toolsets: readonly ToolsetName[]) {
+  constructor(gateway: () => Promise<Gateway>, options: { toolsets: readonly ToolsetName[]; structured: boolean }) {
     this.#gateway = gateway;
-    this.#toolsets = toolsets;
+    this.#toolsets = options.toolsets;
+    this.#structured = options.structured;
   }
 
   async list(): Promise<ListedTool[]> {
@@ -61,21 +63,22 @@ export class ToolRegistry {
     this.#offer = {
       gates,
       tools: new Map(offered.map((tool) => [tool.name, tool])),
-      listed: offered.map(listedTool),
+      listed: offered.map((tool) => listedTool(tool, this.#structured)),
     };
     if (changed) for (const listener of [...this.#listeners]) listener();
     return this.#offer;
   }
 }
 
-function listedTool(tool: Tool): ListedTool {
+/** An output schema obliges a server to send structured content. */
+function listedTool(tool: Tool, structured: boolean): ListedTool {
   const { name, title, description, annotations, meta } = tool;
   return {
     name,
     title,
     description,
     inputSchema: tool.inputSchema as ListedTool["inputSchema"],
-    outputSchema: tool.outputSchema as ListedTool["outputSchema"],
+    ...(structured ? { outputSchema: tool.outputSchema as ListedTool["outputSchema"] } : {}),
     annotations: { title, ...annotations },
     _meta: { "sallyport/toolset": tool.toolset, "sallyport/permission": tool.permission, ...meta },
   };

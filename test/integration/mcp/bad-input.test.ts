@@ -6,7 +6,7 @@ const MAX_MESSAGE_BYTES = 16 << 20;
 const fixture = new McpFixture();
 let raw: RawClient;
 before(async () => {
-  raw = new RawClient(fixture.spawn(["mcp"]));
+  raw = new RawClient(fixture.spawn(["mcp", "--structured"]));
   await raw.initialize();
 });
 after(async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { after, test } from "node:test";
-import { type Connected, ERAS, type Era, McpFixture } from "../../fixtures/mcp.ts";
+import { type Connected, ERAS, type Era, McpFixture, RawClient } from "../../fixtures/mcp.ts";
 
 const fixture = new McpFixture();
 after(() => fixture.close());
@@ -85,6 +85,28 @@ for (const [way, connect] of Object.entries(WAYS)) {
     });
   }
 }
+
+test("sends text only unless --structured is given", async () => {
+  const raw = new RawClient(fixture.spawn(["mcp", "--tools", "bash,process"]));
+  await raw.initialize();
+  const { tools } = (await raw.request("tools/list")).result as { tools: object[] };
+  for (const tool of tools) assert.ok(!("outputSchema" in tool), JSON.stringify(tool));
+  const calls = [
+    { name: "Bash", arguments: { command: "echo hello", description: "say hello" } },
+    { name: "process.run", arguments: { command: "echo hello" } },
+    { name: "Bash", arguments: { command: "sudo id", description: "fail" } },
+    { name: "Bash", arguments: {} },
+  ];
+  for (const call of calls) {
+    const { result } = await raw.request("tools/call", call);
+    const { content, ...rest } = result as { content: { type: string; text: string }[]; isError?: boolean };
+    assert.deepEqual(
+      content.map(({ type }) => type),
+      ["text"],
+    );
+    assert.ok(!("structuredContent" in rest), JSON.stringify(rest));
+  }
+});
 
 test("a client's own name becomes a valid agent name, which is said on stderr", async () => {
   const child = fixture.spawn(["mcp", "--agent", "Claude Code"]);

@@ -35,6 +35,7 @@ export const mcp: Command = {
     "answer-within": { type: "string" },
     "on-disconnect": { type: "string" },
     approvals: { type: "string" },
+    structured: { type: "boolean" },
     http: { type: "string" },
     "allow-host": { type: "string", multiple: true },
     "max-sessions": { type: "string" },
@@ -50,6 +51,7 @@ export const mcp: Command = {
     approvals:
       "host|elsewhere: Also request approval from the user of the MCP host, or only in the console and on the command " +
       "line (default: host)",
+    structured: "Add output schemas and structured content, for programs (default: text only, for models)",
     http: "[HOST:]PORT: Serve Streamable HTTP on this address; port 0 selects a free port (default host: 127.0.0.1)",
     "allow-host": "NAME: Additional host name to accept in requests; repeatable",
     "max-sessions": `N: Maximum number of concurrent protocol sessions of each agent (default: ${DEFAULT_SESSIONS})`,
@@ -100,6 +102,7 @@ function agentOptions(values: Invocation["values"]): AgentOptions {
     toolsets: toolsetsOf(textOption(values, "tools") ?? "bash"),
     answerWithinMs: withinADay(values, "answer-within") ?? DEFAULT_ANSWER_WITHIN_MS,
     onDisconnect: choiceOption<OnDisconnect>(values, "on-disconnect", ["keep", "end"]) ?? "keep",
+    structured: values.structured === true,
   };
 }
 

@@ -115,7 +115,14 @@ async function serveUntil({ values, io }: Invocation, place: Place, signal: Abor
   const onfailure = (error: Error) => io.err(`sallyport: ${error.stack ?? error.message}\n`);
   try {
     const { toolsets, ...where } = place;
-    const mcp = { state, workspace, toolsets, answerWithinMs: MCP_ANSWER_WITHIN_MS, onDisconnect: "keep" as const };
+    const mcp = {
+      state,
+      workspace,
+      toolsets,
+      answerWithinMs: MCP_ANSWER_WITHIN_MS,
+      onDisconnect: "keep" as const,
+      structured: false,
+    };
     const version = packageVersion();
     const serving = await start({ ...where, gateway, workspace, version, mcp, tracing, onfailure });
     const { who } = localUser();
