@@ -4,6 +4,7 @@ import type { Approval, ApprovalDecision, ApprovalRequest, Quorum, RecordedDecis
 import type { NewAuditEntry } from "../core/audit.ts";
 import { newId } from "../core/id.ts";
 import { agentFilter } from "../core/names.ts";
+import { approvalDenied } from "../session/refusal.ts";
 import { type ApprovalQuery, type ApprovalRow, ApprovalStore } from "../storage/approvals.ts";
 import { inTransaction } from "../storage/database.ts";
 import { maskText } from "../text/secrets.ts";
@@ -49,11 +50,13 @@ function approvalOf(row: ApprovalRow): Approval {
     quorum: JSON.parse(row.quorum) as Quorum,
     decisions,
     reason: denial?.reason ?? null,
-    session: row.session,
+    session: row.status === "used" ? row.session : null,
   };
 }
 
 const DEFAULT_EXPIRY_MS = 30 * 60 * 1000;
+/** How long after a denial or an expiry the next identical request is answered with it instead of a new request. */
+const TELL_WITHIN_MS = 30 * 60 * 1000;
 /** The maximum number of pending requests per agent, so that an agent cannot flood the approvers. */
 const MAX_PENDING = 1000;
 /** The maximum size of an agent's pending requests in bytes, so that it cannot fill the disk (invariant 6). */
@@ -105,7 +108,7 @@ export class Approvals {
 
   /**
    * Requests approval. Returns the existing request when the same agent has already made the same one and it is pending
-   * or approved but unused; check `status`.
+   * or approved but unused, or was denied or expired without the agent being told; check `status`.
    *
    * @internal
    */
@@ -120,6 +123,8 @@ export class Approvals {
       const nowMs = this.#now();
       const same = this.#store.open(asked.agent, print, nowMs);
       if (same) return approvalOf(same);
+      const untold = this.#store.untold(asked.agent, print, nowMs - TELL_WITHIN_MS);
+      if (untold) return approvalOf(untold);
       if (this.#store.waiting(asked.agent) >= MAX_PENDING) throw tooManyPending(MAX_PENDING);
       if (request.length > LONG && this.#store.waitingBytes(asked.agent) + request.length > MAX_PENDING_BYTES) {
         throw pendingTooLong(MAX_PENDING_BYTES);
@@ -180,9 +185,45 @@ export class Approvals {
     return row && approvalOf(row);
   }
 
+  /**
+   * Returns the session that waits for an approval, or null.
+   *
+   * @internal
+   */
+  waitingSession(id: string): string | null {
+    return this.#store.get(id)?.session ?? null;
+  }
+
+  /**
+   * Records which session waits for an approval. It ends when the request is denied or expires.
+   *
+   * @internal
+   */
+  setWaitingSession(id: string, session: string): void {
+    this.#store.setWaiting(id, session);
+  }
+
+  /**
+   * Records that the agent was told about a denial or an expiry, so that its next identical request is a new one.
+   *
+   * @internal
+   */
+  told({ id, status }: Approval): void {
+    if (status === "denied" || status === "expired") this.#store.setTold(id);
+  }
+
+  /**
+   * Expires requests and unused approvals that are due, and ends the sessions that wait for them.
+   *
+   * @internal
+   */
+  expire(): void {
+    if (this.#store.due(this.#now()).length > 0) inTransaction(this.#database, () => this.#expireDue());
+  }
+
   /** Returns approvals, newest first. */
   list(query: ApprovalQuery = {}): Approval[] {
-    if (this.#store.due(this.#now()).length > 0) inTransaction(this.#database, () => this.#expireDue());
+    this.expire();
     const wanted = query.agent === undefined ? query : { ...query, agent: agentFilter(query.agent) };
     return this.#store.list(wanted).map(approvalOf);
   }
@@ -221,7 +262,15 @@ export class Approvals {
     const note = { decision: decision.decision, reason, status: outcome, ...(peer ? { peer } : {}) };
     this.#record(approval, { actor: decision.who, channel: decision.channel, outcome: vote, detail: note });
     if (outcome === "approved") this.#grant(approval, decisions, decision);
+    if (outcome === "denied") this.#endWaiting(approval.id);
     return this.#get(approval.id);
+  }
+
+  /** Ends the session that waits for a request that was denied or has expired. */
+  #endWaiting(id: string): void {
+    const session = this.waitingSession(id);
+    if (session === null) return;
+    this.#store.endWaiting(session, JSON.stringify(approvalDenied(this.#get(id)).error), this.#now());
   }
 
   /** Makes standing grants when every approver chose `always` with the same scope. */
@@ -329,6 +378,7 @@ export class Approvals {
 
   #expire(row: ApprovalRow): void {
     if (!this.#store.expire(row.id, row.status)) return;
+    this.#endWaiting(row.id);
     const detail = { was: row.status };
     this.#record(approvalOf(row), { actor: "sallyport", channel: "gateway", outcome: "expired", detail });
   }

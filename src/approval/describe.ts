@@ -7,7 +7,7 @@ import { quoteArgv } from "../shell/quote.ts";
 import { maskEnv } from "../text/secrets.ts";
 import { shownLine, shownText } from "../text/visible.ts";
 import type { Binding } from "./binding.ts";
-import { grantable } from "./grantable.ts";
+import { grantable, isGrantedBy } from "./grantable.ts";
 
 /** The input for a new approval request. */
 export interface NewApproval {
@@ -23,6 +23,8 @@ export interface NewApproval {
   /** The sandbox as text, such as `workspace-write, network on`. */
   confinement: string;
   intent?: string | null;
+  /** True for input to a running program, which may have changed the meaning of a command. It can only be approved once. */
+  input?: true;
   /** Default: the quorum that the `Approvals` were created with. */
   quorum?: Quorum;
   expiresMs?: number;
@@ -113,12 +115,14 @@ function covered({ files }: Binding): CoveredFile[] {
  * Returns whether a standing grant can be offered. Symbolic links in the working directory are resolved now, so that a
  * link that is changed later is not covered.
  */
-function always({ verdict, workspace, env, stdin }: NewApproval): Grantable {
+function always({ verdict, workspace, env, stdin, input }: NewApproval): Grantable {
+  if (input) return { ok: false, why: "it is input to a running program" };
   if (verdict.reasons.some(({ rule }) => rule.startsWith("sandbox-"))) {
     return { ok: false, why: "it requests more access than the configured sandbox allows" };
   }
   const found = grantable(verdict, { workspace, addedEnv: Object.keys(env ?? {}), stdin: Boolean(stdin) });
   if (!found.ok) return { ok: false, why: shownLine(found.why) };
+  if (!isGrantedBy(verdict)) return { ok: false, why: "a rule or mode requires approval for each run" };
   try {
     return { ok: true, commands: found.commands.map((each) => ({ ...each, cwd: realpathSync.native(each.cwd) })) };
   } catch {

@@ -35,6 +35,17 @@ const HARMLESS_BUILTINS = new Set([
 
 const SCRATCH = ["/tmp", "/var/tmp", "/dev/shm"];
 
+/**
+ * Reports whether grants for the commands of a verdict let it run. Each reason must be that a command is not on the
+ * allowlist, or that the tool asks for each command; a rule or `ask: "always"` requires approval every time. `always` is
+ * offered only where this holds.
+ */
+export function isGrantedBy({ verdict, reasons }: Pick<Verdict, "verdict" | "reasons">): boolean {
+  return verdict !== "blocked" && reasons.every(({ rule }) => MISSES.has(rule) || rule.startsWith("allowlist:"));
+}
+
+const MISSES: ReadonlySet<string> = new Set(["not-allowed", "permission-ask"]);
+
 /** Returns whether `always` can be offered, and for which commands. Every command of a shell text must qualify. */
 export function grantable(facts: CommandFacts, context: GrantContext): Grantable {
   if (context.addedEnv && context.addedEnv.length > 0) return no("the request sets environment variables");

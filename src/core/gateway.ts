@@ -454,8 +454,11 @@ export interface SessionHandle {
    * use now. `usage` is null when it is not known.
    */
   usage(): { usage: ResourceUsage | null; processes: ProcessInfo[] };
-  /** Removes an ended session and its logs. Throws `StillRunning`, unless `force` kills a running session first. */
-  remove(options?: { force?: boolean }): Promise<void>;
+  /**
+   * Removes an ended session and its logs, and resolves with its last record. Throws `StillRunning`, unless `force`
+   * kills a running session first.
+   */
+  remove(options?: { force?: boolean }): Promise<SessionInfo>;
 }
 
 /**

@@ -177,6 +177,7 @@ async function ask(
       cwd: plan.cwd,
       workspace: who.workspace,
       stdin: null,
+      input: true,
       confinement,
       ...approvalTerms(now.settings),
     });

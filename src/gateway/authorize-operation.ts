@@ -2,6 +2,7 @@ import { bindingOf } from "../approval/binding.ts";
 import { SallyportError } from "../core/error.ts";
 import type { Operation } from "../core/settings.ts";
 import { approvalDenied, approvalPending } from "../session/refusal.ts";
+import { isDiskFull } from "../storage/database.ts";
 import { approvalTerms, waitForDecision } from "./authorize.ts";
 import type { GatewayContext } from "./context.ts";
 import { lookupFor } from "./decide.ts";
@@ -20,8 +21,10 @@ function isReadOnly(operation: Operation): boolean {
 /** Returns the permission of an operation. Throws CommandDenied when it is `deny`. */
 export function assertPermitted(context: GatewayContext, operation: SessionOperation): "autonomous" | "notify" | "ask" {
   const configured = currentSettings(context).settings.permissions[operation];
-  const tier = configured ?? context.defaultPermissions[operation] ?? "autonomous";
-  if (tier !== "deny") return isReadOnly(operation) && configured === "ask" ? "autonomous" : tier;
+  // Without effect means as if it were not configured: the toolset's own permission applies, which may be stricter.
+  const effective = isReadOnly(operation) && configured === "ask" ? null : configured;
+  const tier = effective ?? context.defaultPermissions[operation] ?? "autonomous";
+  if (tier !== "deny") return tier;
   throw new SallyportError("CommandDenied", `The operation \`${operation}\` is disabled.`, [
     {
       action: "ask_operator",
@@ -51,9 +54,55 @@ export function authorizeOperation(
   session: { id: string; name: string } | null,
   detail: OperationDetail = {},
 ): Promise<void> | undefined {
-  const tier = assertPermitted(context, operation);
+  const tier = permittedOrAudited(context, operation, session);
   if (tier === "notify" && session) context.notify({ type: "operation", operation, session: session.id });
   return tier === "ask" ? askAbout(context, operation, session, detail) : undefined;
+}
+
+/** Like `assertPermitted`, but records the refusal of an operation that would change a session. */
+function permittedOrAudited(
+  context: GatewayContext,
+  operation: SessionOperation,
+  session: { id: string; name: string } | null,
+): ReturnType<typeof assertPermitted> {
+  try {
+    return assertPermitted(context, operation);
+  } catch (error) {
+    const refused = { operation, session: session?.id ?? null, target: session?.name ?? "all sessions" };
+    if (!isReadOnly(operation)) auditRefusal(context, { ...refused, why: (error as Error).message });
+    throw error;
+  }
+}
+
+/** The kind of the audit entries for each operation. */
+const AUDIT_KINDS: Record<SessionOperation, string> = {
+  write: "stdin",
+  kill: "signal",
+  extend: "deadline",
+  remove: "remove",
+  list: "list",
+  read: "read",
+};
+
+export interface RefusedOperation {
+  operation: SessionOperation;
+  session: string | null;
+  /** The session or process, as the summary names it. */
+  target: string;
+  why: string;
+  detail?: Record<string, unknown>;
+}
+
+/** Records a refused operation in the audit log. */
+export function auditRefusal(context: GatewayContext, refused: RefusedOperation): void {
+  const { operation, session, target, why, detail } = refused;
+  const { agent, actor, channel, audit } = context;
+  const entry = { kind: AUDIT_KINDS[operation], agent, session, actor, channel, outcome: "refused" };
+  try {
+    audit.append({ ...entry, summary: `${operation} ${target}`, detail: { ...detail, why } });
+  } catch (error) {
+    if (!isDiskFull(error)) throw error; // The operation is refused in any case.
+  }
 }
 
 async function askAbout(

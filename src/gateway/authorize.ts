@@ -1,8 +1,8 @@
 import { type Binding, bindingOf, needsAllFiles } from "../approval/binding.ts";
 import type { NewApproval } from "../approval/describe.ts";
+import { isGrantedBy } from "../approval/grantable.ts";
 import type { Approval } from "../core/approval.ts";
 import type { SandboxSpec } from "../core/launch.ts";
-import type { Verdict } from "../core/policy.ts";
 import type { Settings } from "../core/settings.ts";
 import { confinementText } from "../sandbox/describe.ts";
 import { isWithin } from "../sandbox/workspace.ts";
@@ -47,7 +47,8 @@ export function approvalTerms(settings: Settings): Pick<NewApproval, "expiresMs"
 export type Authorization =
   | {
       go: true;
-      approval: { id: string; binding: () => Binding } | null;
+      /** `session` is the session that has waited for the approval, and now becomes the one that runs. */
+      approval: { id: string; binding: () => Binding; session: string | null } | null;
       grants: string[];
       /**
        * Set on a worker when the run was approved at another gateway: the gateway that attests it, and the approvers.
@@ -65,16 +66,17 @@ export async function authorize(
   options: WaitOptions,
 ): Promise<Authorization> {
   const { plan, request, verdict } = run;
-  // Neither grants nor approvals can override a blocked or denied verdict (invariant 3).
-  if (isForbidden(verdict)) return { go: false, refusal: commandRefused(verdict), approvalId: null };
   if (verdict.verdict === "allow") return { go: true, approval: null, grants: [] };
 
   const stdin = typeof request.stdin === "object" ? request.stdin.text : null;
   const { settings, confinement: bounds } = currentSettings(context);
   const workspace = bounds.scope.root;
-  const scene = { agent: context.agent, workspace, addedEnv: Object.keys(request.env ?? {}) };
-  const granted = isMissOnly(verdict) && context.approvals.grants.match(verdict, { ...scene, stdin: stdin !== null });
+  const scene = { agent: context.agent, workspace, addedEnv: Object.keys(request.env ?? {}), stdin: stdin !== null };
+  // A grant counts like an entry of the allowlist, so it also covers a miss that is denied because `ask` is "off".
+  const granted = isGrantedBy(verdict) && context.approvals.grants.match(verdict, scene);
   if (granted) return { go: true, approval: null, grants: granted.map(({ id }) => id) };
+  // No approval can override a blocked or denied verdict (invariant 3).
+  if (isForbidden(verdict)) return { go: false, refusal: commandRefused(verdict), approvalId: null };
 
   const confinement = confinementIn(run);
   const binding = () => {
@@ -109,7 +111,10 @@ export async function authorize(
   });
   context.checkpoint("asked");
   const decided = await waitForDecision(context, asked, options);
-  if (decided.status === "approved") return { go: true, approval: { id: decided.id, binding }, grants: [] };
+  if (decided.status === "approved") {
+    const session = context.approvals.waitingSession(decided.id);
+    return { go: true, approval: { id: decided.id, binding, session }, grants: [] };
+  }
   const refusal = decided.status === "pending" ? approvalPending(decided) : approvalDenied(decided);
   return { go: false, refusal, approvalId: decided.id };
 }
@@ -118,20 +123,24 @@ export async function authorize(
 export const MOST_CHANGES = 3;
 
 /**
- * Reports whether a command requires approval only because it is not on the allowlist. Grants apply only then, not
- * where a mode or rule requires approval every time.
+ * Waits for a decision, which the caller tells the agent. Returns the pending approval when `approvalTimeoutMs` has
+ * passed.
  */
-function isMissOnly({ reasons }: Verdict): boolean {
-  return reasons.every(({ rule }) => rule === "not-allowed" || rule.startsWith("allowlist:"));
+export async function waitForDecision(
+  context: GatewayContext,
+  asked: Approval,
+  options: WaitOptions,
+): Promise<Approval> {
+  const decided = asked.status === "pending" ? await decisionOn(context, asked, options) : asked;
+  context.approvals.told(decided);
+  return decided;
 }
 
-/** Waits for a decision. Returns the pending approval when the caller's `approvalTimeoutMs` has passed. */
-export async function waitForDecision(
+async function decisionOn(
   context: GatewayContext,
   asked: Approval,
   { approvalTimeoutMs, signal }: WaitOptions,
 ): Promise<Approval> {
-  if (asked.status !== "pending") return asked;
   context.notify({ type: "approval-requested", approval: asked });
   const over = new AbortController();
   if (context.approve) void askHost(context, asked, over.signal);

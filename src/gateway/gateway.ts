@@ -33,7 +33,13 @@ import { SignIns } from "../storage/sign-ins.ts";
 import { Tokens } from "../storage/tokens.ts";
 import type { WorkQueue } from "../storage/work.ts";
 import { authorizeInput, readsCode } from "./authorize-input.ts";
-import { assertPermitted, authorizeOperation, type SessionOperation } from "./authorize-operation.ts";
+import {
+  assertPermitted,
+  auditRefusal,
+  authorizeOperation,
+  type RefusedOperation,
+  type SessionOperation,
+} from "./authorize-operation.ts";
 import { ChangeFeed } from "./change-feed.ts";
 import type { GatewayContext } from "./context.ts";
 import { inspectAndDecide, withEnforcement } from "./decide.ts";
@@ -242,6 +248,15 @@ export class Gateway {
     return row ? this.#session(row) : null;
   }
 
+  /**
+   * Records an operation that was refused before it reached a session, such as a signal to a foreign process.
+   *
+   * @internal
+   */
+  auditRefusal(refused: RefusedOperation): void {
+    auditRefusal(this.#context, refused);
+  }
+
   /** Returns a view of the gateway that finds only the agent's own sessions and uses these default permissions. */
   scoped({ tiers: defaultPermissions = {}, approvalTimeoutMs, signal }: Scope = {}): Gateway {
     const context: GatewayContext = {
@@ -285,6 +300,7 @@ export class Gateway {
   list(asked: ListQuery = {}): SessionInfo[] {
     const { registry } = this.#context;
     assertPermitted(this.#context, "list");
+    registry.expireApprovals();
     const query = this.#reach(asked);
     const wanted = query.status === undefined ? null : [query.status].flat();
     const matches = ({ status, lingering }: SessionInfo) =>

@@ -98,7 +98,10 @@ export async function openGatewayWith(
     await context.executor.refresh(() => context.registry.store.live());
     if (options.attach ?? true) {
       await context.registry.recover();
-      maintenance.every(RECOVER_EVERY_MS, () => void context.registry.recover().catch(() => {}));
+      maintenance.every(RECOVER_EVERY_MS, () => {
+        context.registry.expireApprovals();
+        void context.registry.recover().catch(() => {});
+      });
       maintenance.callBack(createDispatcher(settings, context));
     }
     return gateway;
@@ -145,11 +148,12 @@ export async function createContext(
   const audit = new AuditLog(database);
   const work = new WorkQueue(database);
   const store = new SessionStore(database);
-  const registry = new Registry(database, store, executor, onSessionEnd(audit, callbacks ? work : null, executor));
   const approvals = new Approvals(database, {
     audit: (entry) => audit.append(entry),
     expiresMs: settings.approvals.expiresMinutes * 60_000,
   });
+  const onEnd = onSessionEnd(audit, callbacks ? work : null, executor);
+  const registry = new Registry(database, store, executor, onEnd, () => approvals.expire());
   const context: GatewayContext = {
     state,
     workspace,

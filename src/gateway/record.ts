@@ -184,7 +184,8 @@ export function recordRun(
       if (!context.approvals.consume(approval.id, binding, use).ok) return null;
     }
     const session = sessionRow(context, run, keeperPid);
-    const name = context.registry.record(session, run.request.name);
+    const waited = approval?.session === run.id ? context.registry.resume(session, run.request.name) : null;
+    const name = waited ?? context.registry.record(session, run.request.name);
     if (name === null) throw nameInUse(run.request.name ?? "");
     context.approvals.grants.used(grants);
     context.allowlistUse.record(run.verdict);
@@ -195,7 +196,17 @@ export function recordRun(
   });
 }
 
-/** Records a refused command with a session row and an audit entry. */
+/** Returns the session that an earlier call left waiting for the approval, if its status is that of the refusal. */
+function waitingSession({ approvals, registry }: GatewayContext, approvalId: string, { status }: Refusal) {
+  const id = approvals.waitingSession(approvalId);
+  const row = id === null ? null : registry.store.get(id);
+  return row?.status === status ? row : null;
+}
+
+/**
+ * Records a refused command with a session row and an audit entry. All calls that wait for the same approval share one
+ * session, which ends with the approval.
+ */
 export function recordRefusal(
   context: GatewayContext,
   run: Attempt,
@@ -203,9 +214,11 @@ export function recordRefusal(
   approvalId: string | null,
 ): RecordedSession {
   return inTransaction(context.database, () => {
-    const session = sessionRow(context, run, 0);
-    const name = context.registry.record(session, undefined, refusal);
+    const waiting = approvalId && waitingSession(context, approvalId, refusal);
+    const session = waiting ? { ...sessionRow(context, run, 0), id: waiting.id } : sessionRow(context, run, 0);
+    const name = waiting ? waiting.name : context.registry.record(session, undefined, refusal);
     if (name === null) throw nameInUse(session.id);
+    if (approvalId && refusal.status === "pending") context.approvals.setWaitingSession(approvalId, session.id);
     const by = { approval: approvalId, grants: [] };
     context.audit.append(runEntry(run, session, context, refusal.status, by, refusal.error.message));
     return { name, session };

@@ -94,7 +94,7 @@ async function authorizeAndLaunch(
   options: SubmitOptions,
 ): Promise<Submission> {
   for (let changes = 0; ; changes++) {
-    const run = planRun(context, attempt);
+    let run = planRun(context, attempt);
     context.checkpoint("decided", run.id);
     const authorization = await authorizationFor(context, run, options);
     if (options.ours) await options.ours;
@@ -109,13 +109,20 @@ async function authorizeAndLaunch(
         if (changes === MOST_CHANGES) return refuse(context, run, changedAfterApproval(), authorization.approval.id);
         continue;
       }
+      run = withId(run, authorization.approval.session ?? run.id);
     }
     const launched = await recordAndLaunch(context, run, authorization);
     if (launched) return launched;
     // A bound file changed between approval and launch, so the approval does not apply (invariant 2).
     if (changes === MOST_CHANGES)
-      return refuse(context, run, changedAfterApproval(), authorization.approval?.id ?? null);
+      return refuse(context, { ...run, id: attempt.id }, changedAfterApproval(), authorization.approval?.id ?? null);
   }
+}
+
+/** Returns the run under the ID of the session that has waited for its approval. */
+function withId(run: PlannedRun, id: string): PlannedRun {
+  const logFile = run.plan.logFile?.replaceAll(run.id, id) ?? null;
+  return { ...run, id, plan: { ...run.plan, id, logFile } };
 }
 
 function authorizationFor(
@@ -129,7 +136,7 @@ function authorizationFor(
 
 function refuse(context: GatewayContext, attempt: Attempt, refusal: Refusal, approvalId: string | null): Submission {
   const { name, session } = recordRefusal(context, attempt, refusal, approvalId);
-  context.notify({ type: "refused", session: attempt.id, command: attempt.request.command, status: refusal.status });
+  context.notify({ type: "refused", session: session.id, command: attempt.request.command, status: refusal.status });
   return { name, session, verdict: attempt.verdict, approvalId, execution: null, refusal };
 }
 

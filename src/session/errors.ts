@@ -1,6 +1,7 @@
 import { LONGEST_TIMEOUT_MS } from "../core/clock.ts";
 import { type ErrorType, type Recovery, SallyportError } from "../core/error.ts";
 import type { BrokenMasks, ExceededLimit } from "../core/launch.ts";
+import type { SessionInfo } from "../core/session.ts";
 import { brokenMasksText } from "../sandbox/describe.ts";
 import { formatSize } from "../text/format.ts";
 
@@ -12,6 +13,19 @@ function checkStatus(name: string): Recovery {
 
 export function alreadyExited(name: string): SallyportError {
   return new SallyportError("AlreadyExited", `Session \`${name}\` has already ended.`, [checkStatus(name)]);
+}
+
+/** Returns the error for an operation that needs a running command, on a session that is not running. */
+export function notRunning({ name, status, error }: Pick<SessionInfo, "name" | "status" | "error">): SallyportError {
+  if (error && status === "pending") {
+    const message = `Session \`${name}\` has not started. ${error.message}`;
+    return new SallyportError("ApprovalPending", message, [...error.recovery]);
+  }
+  if (error && (status === "blocked" || status === "denied" || status === "failed")) {
+    const message = `Session \`${name}\` never started. ${error.message}`;
+    return new SallyportError("AlreadyExited", message, [checkStatus(name)]);
+  }
+  return alreadyExited(name);
 }
 
 export function nameInUse(name: string): SallyportError {

@@ -41,11 +41,12 @@ function quoteReason({ message, rule }: Reason): string {
   return `${message.replace(/^This /, "this ").replace(/\.$/, "")} (${rule}).`;
 }
 
-export function approvalDenied({ id, decisions }: Approval): Refusal {
-  const denial = decisions.find(({ decision }) => decision === "deny");
+export function approvalDenied({ id, status, expiresAt, decidedAt, decisions }: Approval): Refusal {
+  const denial = status === "denied" ? decisions.find(({ decision }) => decision === "deny") : undefined;
+  const expired = decidedAt === null ? "approval request expired without a decision" : "approval expired unused";
   const message = denial
     ? `Denied by ${denial.who}${denial.reason ? `: ${denial.reason.replace(/(?<![.!?])$/, ".")}` : "."}`
-    : "Denied: the approval request expired without a decision.";
+    : `Denied: the ${expired} at ${expiresAt}.`;
   return {
     status: "denied",
     error: {
@@ -77,12 +78,13 @@ export function changedAfterApproval(): Refusal {
   return { status: "denied", error: { type: "CommandDenied", message, recovery: [{ action: "retry", hint }] } };
 }
 
-export function approvalPending({ id, expiresAt }: Approval): Refusal {
+export function approvalPending(approval: Approval): Refusal {
+  const { id } = approval;
   return {
     status: "pending",
     error: {
       type: "ApprovalPending",
-      message: `Approval required: request ${id} is pending until ${expiresAt}. Nothing has run yet.`,
+      message: `${approvalRequired(approval)} Nothing has run yet.`,
       recovery: [
         {
           action: "approve",
@@ -94,6 +96,13 @@ export function approvalPending({ id, expiresAt }: Approval): Refusal {
   };
 }
 
+/** Says why approval is required, and which request is pending. */
+function approvalRequired({ id, expiresAt, request: { reasons } }: Approval): string {
+  const [reason] = reasons;
+  const why = reason ? ` ${reason.message.replace(/\.$/, "")} (${reason.rule}).` : "";
+  return `Approval required.${why} Request ${id} is pending until ${expiresAt}.`;
+}
+
 /** Returns the refusal of input that a person has not approved yet. */
 export function inputPending(approval: Approval): Refusal {
   const { status, error } = approvalPending(approval);
@@ -102,7 +111,7 @@ export function inputPending(approval: Approval): Refusal {
     action: "retry",
     hint: "Send exactly the same input to the same session again after it is approved.",
   };
-  const message = `Approval required: request ${approval.id} is pending until ${approval.expiresAt}. The session has not received this input.`;
+  const message = `${approvalRequired(approval)} The session has not received this input.`;
   return { status, error: { ...error, message, recovery: [...(approve ? [approve] : []), retry] } };
 }
 

@@ -5,7 +5,7 @@ import type { Execution, ExecutionOutcome, ExitOutcome } from "../executor/execu
 import type { Executor } from "../executor/executor.ts";
 import { inTransaction, isDiskFull } from "../storage/database.ts";
 import type { FinishedRow, SessionEnd, SessionFields, SessionRow, SessionStore } from "../storage/sessions.ts";
-import { gatewayClosed } from "./errors.ts";
+import { gatewayClosed, nameInUse } from "./errors.ts";
 import { sessionInfo } from "./info.ts";
 import { nameFor, numberedNameFor } from "./names.ts";
 import { endedFields } from "./outcome.ts";
@@ -60,11 +60,21 @@ export class Registry {
   #writeTimer: NodeJS.Timeout | null = null;
   #attaching = new Map<string, Promise<Execution | null>>();
 
-  constructor(database: DatabaseSync, store: SessionStore, executor: Executor, onEnd: EndListener) {
+  readonly #expireApprovals: () => void;
+
+  constructor(
+    database: DatabaseSync,
+    store: SessionStore,
+    executor: Executor,
+    onEnd: EndListener,
+    /** Ends the sessions whose approval request has expired. */
+    expireApprovals: () => void = () => {},
+  ) {
     this.#database = database;
     this.#store = store;
     this.executor = executor;
     this.#onEnd = onEnd;
+    this.#expireApprovals = expireApprovals;
   }
 
   /**
@@ -74,6 +84,18 @@ export class Registry {
   record(session: SessionFields, wanted: string | undefined, refusal?: Refusal): string | null {
     const name = this.#insert(session, wanted);
     if (name !== null && refusal) this.#store.refuse(session.id, refusal.status, JSON.stringify(refusal.error));
+    return name;
+  }
+
+  /**
+   * Turns a session that has waited for an approval into one that runs. Returns its name, or null when it was removed.
+   */
+  resume(session: SessionFields, wanted: string | undefined): string | null {
+    const row = this.#store.get(session.id);
+    if (row?.status !== "pending") return null;
+    const name = wanted ?? row.name;
+    if (name !== row.name && this.#store.named(name)) throw nameInUse(name);
+    this.#store.resume({ ...session, name });
     return name;
   }
 
@@ -247,8 +269,12 @@ export class Registry {
     slot?.cancel();
   }
 
-  /** Returns the current row, after recording an end that happened while no gateway was attached. */
+  /** Returns the current row, after recording an end that happened while no gateway was attached, or an expiry. */
   reconcile(row: SessionRow): SessionRow {
+    if (row.status === "pending") {
+      this.expireApprovals();
+      return this.store.get(row.id) ?? row;
+    }
     const live = row.status === "running" || row.lingering === 1;
     if (!live || this.#executions.has(row.id)) return row;
     const ending = this.#findEnding(row);
@@ -273,6 +299,11 @@ export class Registry {
     if (count < limit) return count;
     for (const row of this.store.live()) if (row.agent === agent) this.reconcile(row);
     return this.store.running(agent);
+  }
+
+  /** Ends the sessions whose approval request has expired. On a full disk, a later call does. */
+  expireApprovals(): void {
+    this.#bestEffort(this.#expireApprovals);
   }
 
   info(row: SessionRow): SessionInfo {

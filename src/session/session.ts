@@ -15,6 +15,7 @@ import {
   assertMilliseconds,
   keeperUnavailable,
   notOnTerminal,
+  notRunning,
   sessionRemoved,
   stdinClosed,
   unknownPictureFormat,
@@ -342,17 +343,19 @@ export class Session implements SessionHandle {
     return this.#records.usage(this.id) ?? this.#gone();
   }
 
-  async remove({ force = false }: { force?: boolean } = {}): Promise<void> {
+  async remove({ force = false }: { force?: boolean } = {}): Promise<SessionInfo> {
     this.#records.assertOwn?.();
     await this.#hooks.authorize("remove", this);
     const { status, lingering } = this.info();
     if (force && (status === "running" || lingering)) await this.kill({ signal: "SIGKILL" });
-    const { agent, command } = this.info();
+    const last = this.info();
+    const { agent, command } = last;
     await this.#records.remove(this.id);
     const [kind, summary] = ["remove", `${this.name}: ${command}`];
     this.#ifPossible(() =>
       this.#hooks.audit({ kind, session: this.id, agent, outcome: "removed", summary, detail: {} }),
     );
+    return last;
   }
 
   #ownData(): SessionData {
@@ -397,8 +400,8 @@ export class Session implements SessionHandle {
     const held = this.#records.held(this.id);
     if (held) return held; // Called for every key, so no lookup here.
     for (let attempt = 0; attempt < REACH_ATTEMPTS; attempt++) {
-      const { status, lingering } = this.info();
-      if (status !== "running" && !lingering) throw alreadyExited(this.name);
+      const info = this.info();
+      if (info.status !== "running" && !info.lingering) throw notRunning(info);
       const execution = await this.#records.execution(this.id);
       if (execution) return execution;
       await sleep(REACH_EVERY_MS);

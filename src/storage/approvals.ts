@@ -15,10 +15,13 @@ export interface ApprovalRow {
   quorum: string;
   decisions: string;
   decided_ms: number | null;
+  /** The session that waits for the approval, or that used it. */
   session: string | null;
+  /** 1 when the agent was told that the request was denied or has expired. */
+  told: number;
 }
 
-type NewApprovalRow = Omit<ApprovalRow, "status" | "decisions" | "decided_ms" | "session">;
+type NewApprovalRow = Omit<ApprovalRow, "status" | "decisions" | "decided_ms" | "session" | "told">;
 
 /** A filter for approvals. An approval must meet all conditions. */
 export interface ApprovalQuery {
@@ -37,6 +40,7 @@ export class ApprovalStore {
   readonly #byId: StatementSync;
   readonly #byPrefix: StatementSync;
   readonly #open: StatementSync;
+  readonly #untold: StatementSync;
   readonly #waiting: StatementSync;
   readonly #waitingBytes: StatementSync;
   readonly #isWaiting: StatementSync;
@@ -58,6 +62,11 @@ export class ApprovalStore {
     this.#open = database.prepare(
       `SELECT * FROM approvals WHERE agent = ? AND fingerprint = ? AND status IN ('pending', 'approved') AND expires_ms > ?
        ORDER BY status LIMIT 1`,
+    );
+    this.#untold = database.prepare(
+      `SELECT * FROM approvals WHERE agent = ? AND fingerprint = ? AND told = 0 AND (
+         (status = 'denied' AND decided_ms > ?) OR (status = 'expired' AND decided_ms IS NULL AND expires_ms > ?))
+       ORDER BY id DESC LIMIT 1`,
     );
     this.#waiting = database.prepare("SELECT count(*) AS n FROM approvals WHERE agent = ? AND status = 'pending'");
     // `octet_length` does not load the text, which may be megabytes long.
@@ -103,6 +112,31 @@ export class ApprovalStore {
   /** Returns the agent's approval for the same fingerprint that is pending, or approved and unused. */
   open(agent: string, fingerprint: string, nowMs: number): ApprovalRow | null {
     return (this.#open.get(agent, fingerprint, nowMs) as unknown as ApprovalRow | undefined) ?? null;
+  }
+
+  /** Returns the agent's request for the same fingerprint that was denied or expired since a time, untold. */
+  untold(agent: string, fingerprint: string, sinceMs: number): ApprovalRow | null {
+    const row = this.#untold.get(agent, fingerprint, sinceMs, sinceMs) as unknown as ApprovalRow | undefined;
+    return row ?? null;
+  }
+
+  /** Records that the agent was told about a denial or an expiry. */
+  setTold(id: string): void {
+    this.#database.prepare("UPDATE approvals SET told = 1 WHERE id = ?").run(id);
+  }
+
+  /** Records which session waits for an approval. */
+  setWaiting(id: string, session: string): void {
+    this.#database
+      .prepare("UPDATE approvals SET session = ? WHERE id = ? AND status IN ('pending', 'approved')")
+      .run(session, id);
+  }
+
+  /** Ends the session that waits for an approval which can no longer be used. */
+  endWaiting(session: string, error: string, nowMs: number): void {
+    this.#database
+      .prepare("UPDATE sessions SET status = 'denied', error = ?, ended_ms = ? WHERE id = ? AND status = 'pending'")
+      .run(error, nowMs, session);
   }
 
   waiting(agent: string): number {

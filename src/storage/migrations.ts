@@ -199,4 +199,15 @@ export const MIGRATIONS: readonly string[] = [
   UPDATE tokens SET agent = lower(agent) WHERE agent <> lower(agent);
   UPDATE sign_ins SET agent = lower(agent) WHERE agent <> lower(agent);
   `,
+  `
+  -- Whether the agent was told that its request was denied or has expired.
+  ALTER TABLE approvals ADD COLUMN told INTEGER NOT NULL DEFAULT 0;
+  -- A session that waits for an approval ends with it, or becomes the session that runs.
+  CREATE TRIGGER session_no_longer_pending AFTER UPDATE OF status ON sessions WHEN old.status = 'pending' BEGIN
+    INSERT INTO changes (what, id, agent) VALUES ('session', new.id, new.agent);
+  END;
+  -- Earlier versions did not end these sessions.
+  UPDATE sessions SET status = 'denied', error = '{"type":"CommandDenied","message":"Denied: the approval request has ended.","recovery":[]}'
+    WHERE status = 'pending';
+  `,
 ];

@@ -184,6 +184,33 @@ export class SessionStore {
     this.#refuse.run(status, error, id);
   }
 
+  /** Turns a pending session into a running one. */
+  resume(row: NewSession): void {
+    this.#database
+      .prepare(
+        `UPDATE sessions SET status = 'running', error = NULL, ended_ms = NULL, name = ?, cwd = ?, env_names = ?,
+           background = ?, capture = ?, intent = ?, log_file = ?, timeout_ms = ?, keeper_pid = ?, created_ms = ?,
+           sandbox = ?, warnings = ?, limits = ?
+         WHERE id = ? AND status = 'pending'`,
+      )
+      .run(
+        row.name,
+        row.cwd,
+        row.env_names,
+        row.background,
+        row.capture,
+        row.intent,
+        row.log_file,
+        row.timeout_ms,
+        row.keeper_pid,
+        row.created_ms,
+        row.sandbox,
+        row.warnings,
+        row.limits,
+        row.id,
+      );
+  }
+
   /** Counts sessions with running processes, including those whose main process has exited. */
   running(agent: string): number {
     return Number(this.#running.get(agent)?.n ?? 0);

@@ -61,8 +61,8 @@ export interface ToolSpec<Input extends z.ZodObject = z.ZodObject>
   permission?: Permission;
   /** For a tool with several operations, the default permissions of the others. */
   permissions?: Partial<Record<Operation, Permission>>;
-  /** Fields that the contract requires even when the tool fails. */
-  failureFields?: Readonly<Record<string, unknown>>;
+  /** Returns the fields that the contract requires even when the tool fails. `args` may be invalid. */
+  failureFields?: (args: unknown, error: ToolFailure) => Record<string, unknown>;
   /** The contract's own errors for invalid arguments, by parameter name. */
   argumentFailures?: Record<string, (message: string) => ToolFailure>;
   handle(args: z.output<Input>, call: HandlerCall): Promise<HandlerResult>;
@@ -77,6 +77,8 @@ export function tool<Input extends z.ZodObject>(spec: ToolSpec<Input>): ToolSpec
 export interface Toolset {
   name: Tool["toolset"];
   tools: readonly ToolSpec[];
+  /** True when the text of every result is JSON, also that of a failure. */
+  json?: boolean;
   /** Translates a failure to the contract's error types and parameter names. */
   mapFailure?: (failure: ToolFailure) => ToolFailure;
 }
@@ -111,9 +113,10 @@ async function call(
   args: unknown,
   context: CallContext,
 ): Promise<ToolAnswer> {
-  if (!gateway.toolsets[toolset.name]) return refuse(spec, toolsetDisabled(toolset.name));
+  const refused = (failure: ToolFailure) => refuse(spec, toolset, failure, args);
+  if (!gateway.toolsets[toolset.name]) return refused(toolsetDisabled(toolset.name));
   const parsed = spec.input.safeParse(withoutNulls(args, spec.input));
-  if (!parsed.success) return refuse(spec, argumentFailure(spec, parsed.error.issues, args));
+  if (!parsed.success) return refused(argumentFailure(spec, parsed.error.issues, args));
   const { signal, answerWithinMs } = context;
   const tiers = { [spec.operation]: spec.permission ?? "autonomous", ...spec.permissions };
   try {
@@ -124,15 +127,15 @@ async function call(
     });
     return finish(await spec.handle(parsed.data, { gateway: scoped, root: gateway, context }), toolset);
   } catch (error) {
-    if (signal?.aborted && error === signal.reason) return refuse(spec, cancelled());
+    if (signal?.aborted && error === signal.reason) return refused(cancelled());
     if (!(error instanceof SallyportError) || UNAVAILABLE.has(error.type)) throw error;
     const failure = error.toJSON();
-    return refuse(spec, toolset.mapFailure?.(failure) ?? failure);
+    return refused(toolset.mapFailure?.(failure) ?? failure);
   }
 }
 
-function finish(answer: HandlerResult, { mapFailure }: Toolset): ToolAnswer {
-  const { structured, text, failure, cause, complete = false } = answer;
+function finish(answer: HandlerResult, { mapFailure, json = false }: Toolset): ToolAnswer {
+  const { structured, text, failure, cause, complete = json } = answer;
   const why = failure ?? cause;
   if (!why) return { structured, text: text ?? JSON.stringify(structured), isError: false };
   const error = truncateFailure(mapFailure?.(why) ?? why);
@@ -141,9 +144,10 @@ function finish(answer: HandlerResult, { mapFailure }: Toolset): ToolAnswer {
   return { structured: result, text: text ?? (complete ? JSON.stringify(result) : failureText(error)), isError: true };
 }
 
-function refuse({ failureFields }: ToolSpec, failure: ToolFailure): ToolAnswer {
+function refuse({ failureFields }: ToolSpec, { json }: Toolset, failure: ToolFailure, args: unknown): ToolAnswer {
   const error = truncateFailure(failure);
-  return { text: failureText(error), structured: { ...failureFields, error }, isError: true };
+  const structured = { ...failureFields?.(args, error), error };
+  return { text: json ? JSON.stringify(structured) : failureText(error), structured, isError: true };
 }
 
 /** Drops null for optional parameters: some providers send null for every parameter that the model omitted. */

@@ -1,15 +1,21 @@
 /** Code shared by the tools that run commands: deadlines, options of gateway calls, and results of refused commands. */
 
-import type { RunOptions, StartOptions } from "../core/gateway.ts";
+import { SallyportError } from "../core/error.ts";
+import type { LogSlice, RunOptions, StartOptions } from "../core/gateway.ts";
 import type { RunResult } from "../core/result.ts";
 import type { SessionInfo } from "../core/session.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { HandlerResult } from "./define.ts";
 import type { CallContext } from "./tool.ts";
 
-export function runOptions({ signal, answerWithinMs, onProgress }: CallContext): RunOptions {
+/**
+ * Returns the options for a foreground command. The call does not wait longer for an approval than for the command: a
+ * caller that sets a short timeout expects an answer within about that time.
+ */
+export function runOptions({ signal, answerWithinMs, onProgress }: CallContext, timeoutMs: number): RunOptions {
   return {
     ...(signal ? { signal } : {}),
+    ...(timeoutMs > 0 ? { approvalTimeoutMs: timeoutMs } : {}),
     ...(answerWithinMs === undefined ? {} : { answerWithinMs }),
     ...(onProgress ? { onProgress } : {}),
   };
@@ -45,6 +51,19 @@ export function clampedDeadlineMs(
 ): number {
   const maxSeconds = Math.min(contract.maxSeconds, gateway.timeouts.maxSeconds ?? Number.POSITIVE_INFINITY);
   return Math.min(deadlineMs(gateway, requested, contract), maxSeconds * 1000);
+}
+
+/**
+ * Returns output that accompanies the result of another operation, or nothing where reading is disabled: that must not
+ * make the operation itself look refused.
+ */
+export async function readable(read: () => Promise<LogSlice>): Promise<string> {
+  try {
+    return (await read()).text;
+  } catch (error) {
+    if (error instanceof SallyportError && error.type === "CommandDenied") return "";
+    throw error;
+  }
 }
 
 const UNSTARTED: ReadonlySet<string> = new Set(["blocked", "denied", "pending", "failed"]);

@@ -46,7 +46,7 @@ async function run({ command, description, timeout }: Args, call: HandlerCall): 
   const timeoutMs = clampedDeadlineMs(gateway, timeout, { defaultSeconds: DEFAULT_TIMEOUT, maxSeconds: MAX_TIMEOUT });
   // No grace period: the contract requires SIGKILL at the timeout.
   const request = { command, capture: "merged", timeoutMs, graceMs: 0, intent: description } as const;
-  const result = await gateway.run(request, runOptions(context));
+  const result = await gateway.run(request, runOptions(context, timeoutMs));
   const refused = refusal(result, { shell_id: result.id });
   if (refused) return refused;
   if (result.status === "running") {

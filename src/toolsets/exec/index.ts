@@ -43,7 +43,7 @@ function executeTool({ pty, ...names }: Pick<ToolSpec, "name" | "title" | "descr
 
 async function run(args: Args, pty: boolean, { gateway, context }: HandlerCall): Promise<HandlerResult> {
   const timeoutMs = deadlineMs(gateway, args.timeout, { defaultSeconds: DEFAULT_TIMEOUT });
-  const options = { ...runOptions(context), logFolder: EXEC_LOG_FOLDER };
+  const options = { ...runOptions(context, timeoutMs), logFolder: EXEC_LOG_FOLDER };
   const result = await gateway.run({ ...requestOf(args, pty), timeoutMs }, options);
   const refused = refusal(result, { session_id: result.id });
   if (refused) return refused;

@@ -62,7 +62,7 @@ const processRun = tool({
 async function run(args: Args, { gateway, context }: HandlerCall): Promise<HandlerResult> {
   const timeoutMs = deadlineMs(gateway, args.timeout, { defaultSeconds: DEFAULT_TIMEOUT, maxSeconds: MAX_TIMEOUT });
   const stdin = args.stdin === undefined ? {} : { stdin: { text: args.stdin } };
-  const result = await gateway.run({ ...requestOf(args), ...stdin, timeoutMs }, runOptions(context));
+  const result = await gateway.run({ ...requestOf(args), ...stdin, timeoutMs }, runOptions(context, timeoutMs));
   const usage = result.status === "running" ? gateway.session(result.id).usage().usage : result.resourceUsage;
   const refused = refusal(result, { process_id: result.id, duration_ms: 0 });
   if (refused) return refused;
@@ -173,7 +173,7 @@ const processKill = tool({
     const info = await session.wait({ timeoutMs: SETTLE_MS });
     // Report SIGKILL when SIGTERM was not enough.
     const last = info.signal === "SIGKILL" ? "SIGKILL" : name;
-    const killed = sent && info.status !== "running";
+    const killed = sent && info.status !== "running" && !info.lingering;
     return { structured: { killed, signal_sent: last, process_id: info.id, state: stateOf(info.status) } };
   },
 });

@@ -4,7 +4,6 @@ import type { RunRequest } from "../../core/request.ts";
 import { splitWords } from "../../shell/quote.ts";
 import {
   type HandlerCall,
-  type HandlerResult,
   KILL_ANNOTATIONS,
   READ_ANNOTATIONS,
   RUN_ANNOTATIONS,
@@ -40,20 +39,20 @@ const run = tool({
   output: RunResult,
   annotations: RUN_ANNOTATIONS,
   operation: "run",
-  failureFields: { success: false, exit_code: -1 },
+  failureFields: (args, error) => unusable(commandOf(args), error),
   async handle(args, { gateway, context }) {
     const asked = program(args);
-    if ("error" in asked) return unusable(args.command, asked.error);
+    if ("error" in asked) return { structured: unusable(args.command, asked.error), failure: asked.error };
     const timeoutMs = deadlineMs(gateway, args.timeout, { defaultSeconds: DEFAULT_TIMEOUT, maxSeconds: MAX_TIMEOUT });
     const { cwd, env, intent } = args;
     const request: RunRequest = { ...asked, timeoutMs, intent, ...(cwd ? { cwd } : {}), ...(env ? { env } : {}) };
-    const result = await gateway.run(request, runOptions(context));
+    const result = await gateway.run(request, runOptions(context, timeoutMs));
     const query = { maxBytes: RUNNER_STREAM_BYTES, hint: "a narrower command, such as head, tail or grep" };
     const { text: stdout } = await resultOutput(gateway, result, { ...query, stream: "stdout" });
     const { text: stderr } = await resultOutput(gateway, result, { ...query, stream: "stderr" });
     const structured = runnerResult(args.command, result, { stdout, stderr }, timeoutMs);
     if (result.status === "running") Object.assign(structured, runningOn(gateway, result));
-    return { structured, failure: result.error, complete: true };
+    return { structured, failure: result.error };
   },
 });
 
@@ -69,17 +68,17 @@ function program({
   return file === undefined ? { error: NO_COMMAND } : { command: file, args };
 }
 
-/** Returns a complete result for a command that cannot be split, like that of other commands that did not start. */
-function unusable(command: string, error: ToolFailure): HandlerResult {
-  const nothing = { stdout: "", duration_ms: 0, timed_out: false, blocked: false, block_reason: null };
-  const structured = {
-    success: false,
-    command: repeatedCommand(command),
-    exit_code: -1,
-    stderr: error.message,
-    ...nothing,
-  };
-  return { structured, failure: error, complete: true };
+/** Returns the result for a call that cannot be executed, with the fields of other commands that did not start. */
+function unusable(command: string, error: ToolFailure): Record<string, unknown> {
+  const nothing = { duration_ms: 0, timed_out: false, blocked: false, block_reason: null };
+  const streams = { stdout: "", stderr: error.message };
+  return { success: false, command: repeatedCommand(command), exit_code: -1, ...streams, ...nothing };
+}
+
+/** Returns the command of arguments that may be invalid. */
+function commandOf(args: unknown): string {
+  const { command } = (args ?? {}) as { command?: unknown };
+  return typeof command === "string" ? command : "";
 }
 
 function runningOn(gateway: HandlerCall["gateway"], { id, durationMs }: { id: string; durationMs: number }) {
@@ -96,7 +95,7 @@ const runBackground = tool({
   output: RunBackgroundResult,
   annotations: RUN_ANNOTATIONS,
   operation: "run",
-  failureFields: { success: false, pid: null },
+  failureFields: (args) => ({ success: false, pid: null, command: repeatedCommand(commandOf(args)) }),
   async handle({ command, intent, cwd, log_file: logFile }, { gateway, context }) {
     // One stream keeps the order of what was written to stdout and stderr, as the contract requires for log_file.
     const request: RunRequest = {
@@ -139,10 +138,14 @@ const killProcess = tool({
   output: KillProcessResult,
   annotations: KILL_ANNOTATIONS,
   operation: "kill",
-  failureFields: { success: false },
+  failureFields: () => ({ success: false }),
   async handle({ pid, intent, graceful_timeout: seconds }, { gateway }) {
     const session = gateway.sessionWithPid(pid);
-    if (!session) return { structured: { success: false }, failure: unknownPid(pid) };
+    if (!session) {
+      const why = "The process was not started for this agent.";
+      gateway.auditRefusal({ operation: "kill", session: null, target: `pid ${pid}`, why, detail: { pid, intent } });
+      return { structured: { success: false }, failure: unknownPid(pid) };
+    }
     await endSession(session, { graceMs: seconds * 1000, intent });
     const { status, lingering } = session.info();
     return { structured: { success: status !== "running" && !lingering } };
@@ -167,6 +170,7 @@ const isBlocked = tool({
 /** The `runner` toolset: commands with exit code, separate streams and a stated intent. */
 export const RUNNER: Toolset = {
   name: "runner",
+  json: true,
   tools: [run, runBackground, killProcess, isBlocked],
   mapFailure: failureMapper({}, { logFile: "log_file", timeoutMs: "timeout" }),
 };

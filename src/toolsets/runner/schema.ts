@@ -48,15 +48,19 @@ export const KillProcessInput = z.strictObject({
   graceful_timeout: z.int().min(0).max(MAX_TIMEOUT).default(DEFAULT_GRACE).describe("Seconds from SIGTERM to SIGKILL"),
 });
 
-export const IsBlockedInput = z.strictObject({ command: command("The command to check") });
+export const IsBlockedInput = z.strictObject({
+  command: command("The command to check"),
+  intent: z.string().max(4096).optional().describe("Why the command is checked; not recorded"),
+});
 
 const blocked = z.boolean().describe("True if the safety rules block the command; nothing ran");
 const reason = z.string().nullable();
 const warnings = z.array(z.string()).optional().describe("Problems that did not stop the command");
+const repeated = z.string().describe("The command; the middle of one longer than 4 KiB is left out");
 
 export const RunResult = z.object({
   success: z.boolean().describe("True if the exit code is 0"),
-  command: z.string(),
+  command: repeated,
   exit_code: z.int().describe("-1 after an error or a timeout, -n after signal n"),
   stdout: z.string(),
   stderr: z.string(),
@@ -73,7 +77,7 @@ export const RunResult = z.object({
 export const RunBackgroundResult = z.object({
   success: z.boolean().describe("True if the process was started"),
   pid: z.int().nullable().describe("The pid to pass to kill_process"),
-  command: z.string(),
+  command: repeated,
   process_id: z.string().describe("The session ID, for tools of other toolsets"),
   blocked: blocked.optional(),
   block_reason: reason.optional(),

@@ -26,7 +26,8 @@ const exec = tool({
 async function run(args: Args, call: HandlerCall): Promise<HandlerResult> {
   const { gateway, context } = call;
   const request = requestOf(args, gateway);
-  const result = await gateway.run(request, { ...runOptions(context), yieldMs: args.yieldMs });
+  const options = { ...runOptions(context, request.timeoutMs ?? 0), yieldMs: args.yieldMs };
+  const result = await gateway.run(request, options);
   const refused = refusal(result, { session_id: result.id, warnings: result.warnings });
   if (refused) return refused;
   if (result.status === "running") {

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { MODEL_BYTES } from "../../core/output-limits.ts";
+import type { SessionInfo } from "../../core/session.ts";
 import type { TerminalSize } from "../../core/terminal.ts";
 import { readLines } from "../../session/logs/reader.ts";
 import type { Session, SessionOutput } from "../../session/session.ts";
@@ -9,12 +10,16 @@ import { type HandlerCall, type HandlerResult, RUN_ANNOTATIONS, tool } from "../
 import { missingArgument } from "../failures.ts";
 import { answerUnread, cursorOf } from "../output.ts";
 import { joinLines, logText, screenText, warningsNote, withinBytes } from "../result-text.ts";
+import { readable } from "../run.ts";
 import { endSession } from "../sessions.ts";
 import { GRACE_MS, ProcessInput, ProcessResult, READER } from "./schema.ts";
 import { pollText, sessionFields, stateText, waitText } from "./text.ts";
 
-function state(session: Session, more: Record<string, unknown> = {}): HandlerResult {
-  const info = session.info();
+function state(session: Session): HandlerResult {
+  return stateOf(session.info());
+}
+
+function stateOf(info: SessionInfo, more: Record<string, unknown> = {}): HandlerResult {
   return { structured: { ...sessionFields(info), ...more }, text: stateText(info) };
 }
 
@@ -30,18 +35,19 @@ async function extend(session: Session, seconds: number): Promise<HandlerResult>
 }
 
 async function kill(session: Session, signal: string | undefined): Promise<HandlerResult> {
-  const killed = await endSession(session, { graceMs: GRACE_MS, ...(signal === undefined ? {} : { signal }) });
-  return state(session, { killed });
+  const sent = await endSession(session, { graceMs: GRACE_MS, ...(signal === undefined ? {} : { signal }) });
+  const info = session.info();
+  const ended = info.status !== "running" && !info.lingering;
+  const { structured, text } = stateOf(info, { killed: sent && ended });
+  return { structured, text: joinLines([sent && !ended ? "The signal was sent." : null, text ?? null]) };
 }
 
 const REMOVED = "The session and its log were removed.";
 
 /** Removes a session and its log. With `force`, a running session is terminated first. */
 async function remove(session: Session, force: boolean): Promise<HandlerResult> {
-  const before = state(session);
-  await session.remove({ force });
-  const text = force ? REMOVED : joinLines([before.text ?? null, REMOVED]);
-  return { structured: { ...before.structured, removed: true }, text };
+  const { structured, text } = stateOf(await session.remove({ force }), { removed: true });
+  return { structured, text: joinLines([text ?? null, REMOVED]) };
 }
 
 const LAST_LINE_BYTES = 4096;
@@ -52,8 +58,8 @@ async function list({ gateway }: HandlerCall, limit: number): Promise<HandlerRes
     found.sessions.map(async (info) => {
       // The last line of a remote session is not read: a list must not cause a request to every worker.
       const own = info.gateway === null ? gateway.session(info.id) : null;
-      const last = await own?.logs({ tail: 1, limit: LAST_LINE_BYTES });
-      return { ...sessionFields(info), tail: lastLine(last?.text ?? "") };
+      const last = own ? await readable(() => own.logs({ tail: 1, limit: LAST_LINE_BYTES })) : "";
+      return { ...sessionFields(info), tail: lastLine(last) };
     }),
   );
   const { total, warnings } = found;

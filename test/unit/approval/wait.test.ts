@@ -63,6 +63,9 @@ test("a request expires and then counts as denied", async () => {
     fixture.audited.filter(({ detail }) => detail.approval === id).map(({ outcome }) => outcome),
     ["asked", "expired", "refused"],
   );
+  const same = approvals.request(asked);
+  assert.equal(same.id, id, "the next identical request learns of the expiry");
+  approvals.told(same);
   assert.notEqual(approvals.request(asked).id, id, "a repeated request is a new one");
 });
 
