@@ -172,13 +172,21 @@ int mounts_set_up(const struct sandbox_spec *spec, unsupported_t *unsupported)
 {
 	static struct view view;
 	view = (struct view){.spec = spec};
+	mode_t mode;
 	int root = open("/", O_PATH | O_CLOEXEC);
-	/* 1. Clone what stays writable while it is writable. */
+	/* 1. Clone what stays writable while it is writable, and the devices while they are usable. */
 	if (root < 0 || make_clones(&view) < 0)
 		return -1;
-	/* 2. Make everything else read-only, because Landlock does not protect modes, owners and times. */
-	if (mount_set_attributes(root, MOUNT_READ_ONLY | MOUNT_NO_SETUID, false) < 0)
+	int devices = clone_path("/dev", MOUNT_READ_ONLY, &mode);
+	if (devices < 0 && !mount_is_missing(errno))
 		return -1;
+	/* 2. Make everything else read-only, because Landlock does not protect modes, owners and times. A device node of
+	 * a container or a chroot environment outside /dev could be a disk with every denied path. */
+	if (mount_set_attributes(root, MOUNT_READ_ONLY | MOUNT_NO_SETUID | MOUNT_NO_DEVICES, false) < 0 ||
+	    (devices >= 0 && mount_attach_at(devices, "/dev") < 0))
+		return -1;
+	if (devices >= 0)
+		close(devices);
 	/* 3. Mount a private /dev. With Landlock, only the devices that programs expect are accessible anyway. */
 	bool own_dev = spec->isolated || (sandbox_spec_confines(spec) && landlock_abi() < 1);
 	if ((own_dev && private_dev_mount() < 0) || private_dev_mount_devpts() < 0)

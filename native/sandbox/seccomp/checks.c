@@ -14,6 +14,11 @@
 #define SCHED_CORE 62u                  /* PR_SCHED_CORE */
 #define OWNER_EX 15u                    /* F_SETOWN_EX */
 #define IO_PRIORITY_OF_USER 3u
+#define SET_LEASE 1024u /* F_SETLEASE */
+/* A snapshot of a subvolume in the workspace would contain copies of denied paths. */
+#define BTRFS_SNAPSHOT 0x50009401u    /* BTRFS_IOC_SNAP_CREATE */
+#define BTRFS_SNAPSHOT_V2 0x50009417u /* BTRFS_IOC_SNAP_CREATE_V2 */
+#define BCACHEFS_SUBVOLUME 0x4020bc10u /* BCH_IOCTL_SUBVOLUME_CREATE, which creates snapshots as well */
 
 static void check_bits(struct program *p, unsigned argument, uint32_t bits)
 {
@@ -48,6 +53,9 @@ static void check_ioctl(struct program *p, bool signals)
 	emit_load(p, ARGUMENT(1));
 	emit_return_if(p, BPF_JEQ, TIOCSTI, REFUSE(EPERM));
 	emit_return_if(p, BPF_JEQ, TIOCLINUX, REFUSE(EPERM));
+	emit_return_if(p, BPF_JEQ, BTRFS_SNAPSHOT, REFUSE(EPERM));
+	emit_return_if(p, BPF_JEQ, BTRFS_SNAPSHOT_V2, REFUSE(EPERM));
+	emit_return_if(p, BPF_JEQ, BCACHEFS_SUBVOLUME, REFUSE(EPERM));
 	if (signals) {
 		emit_return_if(p, BPF_JEQ, FIOSETOWN, REFUSE(EPERM));
 		emit_return_if(p, BPF_JEQ, SIOCSPGRP, REFUSE(EPERM));
@@ -117,11 +125,13 @@ static void check_kill(struct program *p, bool signals)
 	emit_return(p, SECCOMP_RET_ALLOW);
 }
 
-/* Checks the receiver of SIGIO, which can be any signal. F_SETOWN_EX names it in memory. */
+/* Checks the receiver of SIGIO, which can be any signal. F_SETOWN_EX names it in memory. A lease on a file that the
+ * command can only read would delay every other process that opens it, by 45 s each time. */
 static void check_fcntl(struct program *p, bool signals)
 {
+	emit_load(p, ARGUMENT(1));
+	emit_return_if(p, BPF_JEQ, SET_LEASE, REFUSE(EPERM));
 	if (signals) {
-		emit_load(p, ARGUMENT(1));
 		emit_return_if(p, BPF_JEQ, OWNER_EX, REFUSE(EPERM));
 		emit(p, BPF_JMP | BPF_JEQ | BPF_K, F_SETOWN, 0, 3);
 		emit_load(p, ARGUMENT(2));

@@ -1,5 +1,6 @@
 import { lstatSync, type Stats } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { LinkResolver } from "../paths/links.ts";
 import type { MountTable } from "../paths/mounts.ts";
 import { isWithin, nearestReal } from "../workspace.ts";
 import { configurationPathOf, configurationPaths } from "./configuration-paths.ts";
@@ -58,11 +59,22 @@ export function protectedPaths(workspace: string, context: ProtectionContext): P
   }
   const isWritable = (path: string): boolean => roots.some((root) => isWithin(path, root));
   return {
-    readOnly: [...new Set(mounts.withAliases([...configurationPaths(workspace, context.homes), ...found.readOnly]))],
+    readOnly: [...new Set(mounts.withAliases([...configurationOf(workspace, context), ...found.readOnly]))],
     writable: linked ? [linked.own, ...linked.shared] : [],
     creatable: found.creatable,
     absent: [...new Set([...found.absent, ...mounts.aliases(found.absent).filter(isWritable)])],
   };
+}
+
+/** Returns the paths of settings, with the links that lead to them and the files that they refer to. */
+function configurationOf(workspace: string, { homes }: ProtectionContext): string[] {
+  const resolver = new LinkResolver();
+  return configurationPaths(workspace, homes).flatMap((path) => {
+    const { real, links } = resolver.resolve(path);
+    if (links.length === 0) return [path];
+    // A link to the workspace or to a folder above it would make everything read-only.
+    return [path, ...links, real].filter((each) => !isWithin(workspace, each));
+  });
 }
 
 /** Returns the other writable folders, except those inside a git directory, which the operator named deliberately. */

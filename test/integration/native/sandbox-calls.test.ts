@@ -66,6 +66,12 @@ for (const uid of IDENTITIES) {
     for (const [index, name] of Object.keys(REFUSED).entries()) assert.equal(answers[index], "EPERM", name);
   });
 
+  test(`user ${uid} cannot take leases or create snapshots of file systems`, { skip }, async () => {
+    for (const name of ["lease", "snapshot-btrfs", "snapshot-btrfs-v2", "snapshot-bcachefs"])
+      assert.equal(await tried(name), "EPERM", name);
+    assert.notEqual((await cell.run([attempt, "lease"], null)).stdout, "EPERM\n");
+  });
+
   test(`user ${uid} cannot create namespaces or use system calls of other ABIs`, { skip }, async () => {
     for (const flag of [
       "0x20000",

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { basename, dirname, join } from "node:path";
@@ -246,6 +246,17 @@ describe("other views", { skip }, () => {
       ],
     });
     for (const { exitCode } of results) assert.notEqual(exitCode, 0);
+  });
+
+  test("device nodes outside /dev cannot be used", async () => {
+    const place = new Place();
+    execFileSync("mknod", ["-m", "666", place.path("zero"), "c", "1", "5"]);
+    const [outside, usual] = await place.run({
+      mounts: [],
+      commands: [`head -c1 ${place.path("zero")}`, "head -c1 /dev/zero | wc -c"],
+    });
+    assert.notEqual(outside?.exitCode, 0);
+    assert.equal(usual?.stdout.trim(), "1");
   });
 
   test("the /tmp of the machine is not visible through a second mount of it", async () => {

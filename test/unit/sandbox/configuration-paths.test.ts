@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -75,4 +75,17 @@ test("includes the file that names the repository of a Jujutsu workspace", () =>
   rmSync(repository, { recursive: true });
   writeFileSync(repository, "/other/.jj/repo");
   assert.ok(configurationPaths(folder, []).includes(repository));
+});
+
+test("includes the files and folders that links refer to, and the links on the way", () => {
+  const linked = join(outer, "linked");
+  for (const name of ["tools/vscode", "dot/fish"]) mkdirSync(join(linked, name), { recursive: true });
+  symlinkSync("via", join(linked, ".vscode"));
+  symlinkSync("tools/vscode", join(linked, "via"));
+  symlinkSync("dot", join(linked, ".config"));
+  symlinkSync(".", join(linked, ".idea"));
+  const all = configurationPaths(linked, []);
+  for (const name of [".vscode", "via", "tools/vscode", ".config", ".config/fish", "dot/fish", ".idea"])
+    assert.ok(all.includes(join(linked, name)), name);
+  assert.ok(!all.includes(linked));
 });
