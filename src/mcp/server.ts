@@ -17,7 +17,9 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
 /** Returns the instructions of the server for the model. */
 function instructions(workspace: string): string {
   return [
-    `Commands run on this machine, in ${shownLine(workspace)} unless you set another working directory.`,
+    `The tools run commands on this machine, in ${shownLine(workspace)} unless you set another working directory.`,
+    // Toolsets can be enabled and disabled while the server runs, and instructions are sent only once.
+    "If no tools are listed, the operator has disabled them, and no command can run.",
     "Every command is checked against a policy before it runs.",
     "If a command is blocked or denied, the result names the rule; do not rewrite the command to get around it.",
     "Some commands require approval by a person.",

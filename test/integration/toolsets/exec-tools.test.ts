@@ -203,7 +203,7 @@ const EXECUTION: Statement[] = [
   },
   {
     at: "Safety, Process cap",
-    says: "the default limit is 512 processes",
+    says: "the limit of processes is at least 512",
     holds: async (bench) => {
       const { output } = await execute(bench, "ulimit -u");
       assert.ok(output === "unlimited\n" || Number(output) >= 512, output);

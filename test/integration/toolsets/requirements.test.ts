@@ -71,6 +71,19 @@ test("execute and execute_pty take the same parameters and return the same field
   }
 });
 
+test("the instructions of a server whose tools are hidden do not claim that commands can run", async () => {
+  const hidden = new McpFixture();
+  try {
+    const { client: other } = await hidden.stdio(["--tools", "exec"]);
+    assert.deepEqual((await other.listTools()).tools, []);
+    const instructions = other.getInstructions() ?? "";
+    assert.match(instructions, /If no tools are listed, the operator has disabled them, and no command can run\./);
+    assert.doesNotMatch(instructions, /^Commands run/m);
+  } finally {
+    await hidden.close();
+  }
+});
+
 test("process_list, process_poll and the kill action report the state of a session", async () => {
   const exec = await bench("exec");
   const older = (await exec.call("execute", { command: "seq 30; exit 4" })).session_id;
