@@ -98,13 +98,13 @@ export class Agent {
 
   /** Waits until the output matches, and returns the match. `reply` may have it already. */
   async until(pattern: RegExp, handle: string, reply: Reply): Promise<RegExpExecArray> {
-    const { read, wait } = this.tools;
+    const { read, waitFor } = this.tools;
     let output = reply.output;
     for (;;) {
       const found = pattern.exec(output);
       if (found) return found;
-      if (wait === undefined) await pause(THINKING_MS);
-      const next = await this.call("read", wait ? wait(handle, pattern.source) : read(handle));
+      if (waitFor === undefined) await pause(THINKING_MS);
+      const next = await this.call("read", waitFor ? waitFor(handle, pattern.source) : read(handle));
       output += next.output;
       if (!next.running && !pattern.test(output)) throw new Error("the command ended without the expected output");
     }
@@ -112,30 +112,31 @@ export class Agent {
 
   /** Waits for the exit of a command that was started in the background. */
   async exit(handle: string, reply: Reply): Promise<Reply> {
-    const { status, read, wait } = this.tools;
+    const { read, waitForExit } = this.tools;
     let last = reply;
+    let output = reply.output;
     while (last.running) {
-      if (wait === undefined) await pause(THINKING_MS);
-      last = await this.call("read", (wait ?? status ?? read)(handle));
+      if (waitForExit === undefined) await pause(THINKING_MS);
+      last = await this.call("read", (waitForExit ?? read)(handle));
+      output += last.output;
     }
-    return last;
+    return { ...last, output };
   }
 
   /** Runs a command, and waits for its end also if an answer says that it is still running. */
   async complete(command: string, seconds = 60): Promise<Reply> {
+    const { resume, read, exitWithoutOutput } = this.tools;
     let last = await this.run(command, seconds);
-    const { resume, read, wait } = this.tools;
     const { handle } = last;
-    let output = last.output;
-    while (last.running && handle !== null) {
-      if (resume) last = await this.call("run", resume(command, seconds));
-      else {
-        if (wait === undefined) await pause(THINKING_MS);
-        last = await this.call("read", (wait ?? read)(handle));
-      }
-      output += last.output;
+    if (!last.running || handle === null) return last;
+    if (resume) {
+      while (last.running) last = await this.call("run", resume(command, seconds));
+      return last;
     }
-    return { ...last, handle: last.handle ?? handle, output };
+    const ended = await this.exit(handle, last);
+    if (!exitWithoutOutput) return { ...ended, handle };
+    const { output } = await this.call("read", read(handle));
+    return { ...ended, handle, output };
   }
 }
 

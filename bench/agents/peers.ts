@@ -18,7 +18,8 @@ const desktopCommander: AgentTools = {
   start: (command) => ["start_process", { command, timeout_ms: 1000 }],
   open: (command) => ["start_process", { command, timeout_ms: WAIT_MS }],
   read: (pid) => ["read_process_output", { pid: Number(pid), timeout_ms: WAIT_MS }],
-  wait: (pid) => ["read_process_output", { pid: Number(pid), timeout_ms: WAIT_MS }],
+  waitFor: (pid) => desktopCommander.read(pid),
+  waitForExit: (pid) => desktopCommander.read(pid),
   write: (pid, input) => ["interact_with_process", { pid: Number(pid), input }],
   stop: (pid) => ["force_terminate", { pid: Number(pid) }],
   understand(text, step) {

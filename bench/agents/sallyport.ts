@@ -9,6 +9,8 @@ import { type AgentTools, type Facts, numberIn, parsed } from "./tools.ts";
 const ENTRY = fileURLToPath(new URL("../../bin/sallyport.js", import.meta.url));
 /** The default leaves 15 s of the usual limit of 60 s. */
 const ANSWER_WITHIN = `${CALL_LIMIT_SECONDS - 5}s`;
+/** As long as the calls of the peers wait. */
+const WAIT_SECONDS = 10;
 const WHY = "Do the next step of the task";
 
 /** The `exec` toolset is off by default and requires approval of each command; these settings allow both. */
@@ -36,6 +38,8 @@ const bash: AgentTools = {
   run: (command, timeout) => ["Bash", { command, description: WHY, timeout }],
   start: (command) => ["Bash", { command, description: WHY, run_in_background: true }],
   read: (shell_id) => ["BashOutput", { shell_id }],
+  waitFor: (shell_id, filter) => ["BashOutput", { shell_id, filter, wait: WAIT_SECONDS }],
+  waitForExit: (shell_id) => ["BashOutput", { shell_id, wait: WAIT_SECONDS }],
   search: (shell_id, filter) => ["BashOutput", { shell_id, filter }],
   stop: (shell_id) => ["KillShell", { shell_id }],
   understand(text) {
@@ -70,7 +74,8 @@ const processes: AgentTools = {
   run: (command, timeout) => ["process.run", { command, timeout }],
   start: (command) => ["process.run", { command, background: true }],
   read: (process_id) => ["process.logs", { process_id }],
-  status: (process_id) => ["process.monitor", { process_id }],
+  waitForExit: (process_id) => ["process.monitor", { process_id, wait: WAIT_SECONDS }],
+  exitWithoutOutput: true,
   stop: (process_id) => ["process.kill", { process_id, force_after: 1 }],
   understand(text) {
     const answer = parsed(text) ?? {};
@@ -88,6 +93,7 @@ const exec: AgentTools = {
   start: (command) => ["execute", { command, background: true }],
   open: (command) => ["execute_pty", { command, background: true }],
   read: (session_id) => ["process_poll", { session_id }],
+  waitForExit: (session_id) => ["process_poll", { session_id, wait: WAIT_SECONDS }],
   write: (session_id, line) => ["process_manager", { action: "write", session_id, data: `${line}\n` }],
   search: (session_id, pattern) => ["execute", { command: `grep ${pattern} .tmp/exec/${session_id}.log` }],
   stop: (session_id) => ["process_manager", { action: "kill", session_id }],
@@ -110,10 +116,11 @@ const shell: AgentTools = {
   start: (command) => ["exec", { command, background: true }],
   open: (command) => ["exec", { command, background: true, pty: true }],
   read: (session_id) => ["process", { action: "poll", session_id }],
-  wait: (session_id, pattern) => [
+  waitFor: (session_id, pattern) => [
     "process",
-    { action: "wait", session_id, timeoutMs: 10_000, ...(pattern === undefined ? {} : { pattern }) },
+    { action: "wait", session_id, pattern, timeoutMs: WAIT_SECONDS * 1000 },
   ],
+  waitForExit: (session_id) => ["process", { action: "wait", session_id, timeoutMs: WAIT_SECONDS * 1000 }],
   write: (session_id, data) => ["process", { action: "submit", session_id, data }],
   stop: (session_id) => ["process", { action: "kill", session_id }],
   understand(text) {

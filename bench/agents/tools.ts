@@ -30,11 +30,13 @@ export interface AgentTools {
   open?(command: string): Call;
   /** Reads the new output of a command, and its state. */
   read(handle: string): Call;
-  /** Reads only the state. Default: `read`. */
-  status?(handle: string): Call;
-  /** Waits for the end of a command or a regular expression in its output. Default: `read` once a second. */
-  wait?(handle: string, pattern?: string): Call;
-  /** Waits for the result of a `run` whose answer said that the command is still running. Default: `wait` or `read`. */
+  /** Waits for a regular expression in the output. Default: `read` once a second. */
+  waitFor?(handle: string, pattern: string): Call;
+  /** Waits for the end of the command. Default: `read` once a second. */
+  waitForExit?(handle: string): Call;
+  /** Set if the answer to `waitForExit` does not have the output. */
+  exitWithoutOutput?: boolean;
+  /** Waits for the result of a `run` whose answer said that the command is still running. Default: `waitForExit`. */
   resume?(command: string, seconds: number): Call;
   /** Types a line. Absent if a running command cannot be given input. */
   write?(handle: string, line: string): Call;

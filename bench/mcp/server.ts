@@ -8,6 +8,17 @@ type Answer = { id?: unknown; result?: Record<string, unknown>; error?: { messag
 /** The time that a server has to exit after its stdin was closed. */
 const EXIT_MS = 5000;
 
+/** Returns null if the promise does not resolve in time. */
+async function within<T>(ms: number, promise: Promise<T>): Promise<T | null> {
+  const resolved = new AbortController();
+  const timer = pause(ms, null, { signal: resolved.signal }).catch(() => null);
+  try {
+    return await Promise.race([promise, timer]);
+  } finally {
+    resolved.abort();
+  }
+}
+
 /** Returns an empty answer for a line that is not JSON: a server that was killed can leave half of one. */
 function parsed(line: string): Answer {
   try {
@@ -43,8 +54,13 @@ export class StdioServer {
     });
   }
 
+  get #exited(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
   /** Sends a request. After `limitMs` it is cancelled, as clients do, and fails with a CallLimitError. */
   async request(method: string, params: object, limitMs?: number): Promise<Record<string, unknown>> {
+    if (this.#exited) throw new Error(`${method}: the server has exited`);
     const id = ++this.#id;
     const answered = new Promise<Answer>((resolve) => this.#waiting.set(id, resolve));
     this.#send({ id, method, params });
@@ -54,7 +70,7 @@ export class StdioServer {
   }
 
   async #within(limitMs: number, id: number, answered: Promise<Answer>): Promise<Answer> {
-    const answer = await Promise.race([answered, pause(limitMs, null, { ref: false })]);
+    const answer = await within(limitMs, answered);
     if (answer !== null) return answer;
     this.#waiting.delete(id);
     this.#send({ method: "notifications/cancelled", params: { requestId: id, reason: "timeout" } });
@@ -80,10 +96,9 @@ export class StdioServer {
   /** Closes the connection and waits until the server has exited. A server that does not exit is killed. */
   async leave(): Promise<void> {
     this.#child.stdin?.end();
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    if (this.#exited) return;
     const exited = once(this.#child, "exit");
-    const gone = await Promise.race([exited.then(() => true), pause(EXIT_MS, false, { ref: false })]);
-    if (gone) return;
+    if ((await within(EXIT_MS, exited)) !== null) return;
     this.#child.kill("SIGKILL");
     await exited;
   }
