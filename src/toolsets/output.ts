@@ -3,9 +3,11 @@
 import type { RunResult } from "../core/result.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { type Ends, type OutputSource, type Page, readEnds, readLastLines, readPage } from "../session/logs/reader.ts";
+import type { Session } from "../session/session.ts";
 import { binaryKind } from "../text/binary.ts";
 import { counted } from "../text/format.ts";
 import { summary } from "../text/model-output.ts";
+import { regularExpression } from "../text/regex.ts";
 import { terminalText } from "../text/terminal/terminal-text.ts";
 import { truncateMiddle } from "../text/truncate.ts";
 import type { HandlerCall, HandlerResult } from "./define.ts";
@@ -43,6 +45,30 @@ function moveCursor(root: Gateway, { reader, id }: Reader, position: number): vo
   own.set(key, position);
   const [oldest] = own.keys();
   if (own.size > MAX_CURSORS && oldest !== undefined) own.delete(oldest);
+}
+
+/**
+ * Waits until a session ends or, with a filter, has a matching line after `readTo`. Does not wait longer than the caller
+ * waits for the result.
+ */
+export async function waitForSession(
+  { context: { signal, answerWithinMs = Number.POSITIVE_INFINITY } }: HandlerCall,
+  session: Session,
+  { seconds, filter, readTo }: { seconds: number; filter?: string | undefined; readTo?: number },
+): Promise<void> {
+  if (seconds === 0) return;
+  await session.waitFor({
+    ...(filter === undefined ? {} : { pattern: completeLine(filter) }),
+    ...(readTo === undefined ? {} : { readTo }),
+    timeoutMs: Math.min(seconds * 1000, answerWithinMs),
+    ...(signal ? { signal } : {}),
+  });
+}
+
+/** A filter applies to complete lines, so a line that is not complete must not end the wait. */
+function completeLine(filter: string): RegExp {
+  regularExpression(filter, "filter");
+  return regularExpression(`(?:${filter})[^\\n]*\\n`, "filter", "m");
 }
 
 interface UnreadQuery extends Reader {

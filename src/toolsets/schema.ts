@@ -116,3 +116,16 @@ function parameters(input: z.ZodObject): string {
 function escaped(text: string): string {
   return JSON.stringify(text).slice(1, -1).slice(0, MAX_SHOWN);
 }
+
+/** The longest `wait` of a tool in seconds. */
+const MAX_WAIT = 600;
+
+/** The parameter of tools that report on a session and can wait, so that a client does not have to poll. */
+export function waitSeconds(event: string) {
+  return z
+    .number()
+    .min(0)
+    .max(MAX_WAIT)
+    .default(0)
+    .describe(`Seconds to wait for ${event}; default 0. The call may answer earlier, with the command still running`);
+}

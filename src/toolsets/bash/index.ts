@@ -11,7 +11,7 @@ import {
   tool,
 } from "../define.ts";
 import { failureMapper } from "../failures.ts";
-import { answerUnread, resultOutput } from "../output.ts";
+import { answerUnread, cursorOf, resultOutput, waitForSession } from "../output.ts";
 import { exitStatus } from "../result-text.ts";
 import { clampedDeadlineMs, refusal, runOptions, startOptions } from "../run.ts";
 import { endSession } from "../sessions.ts";
@@ -114,9 +114,10 @@ const BashOutput = tool({
   output: BashOutputResult,
   annotations: { ...READ_ANNOTATIONS, idempotentHint: false },
   operation: "read",
-  async handle({ shell_id, filter }, call) {
+  async handle({ shell_id, filter, wait }, call) {
     const session = await call.gateway.find(shell_id);
     const query = { reader: READER, id: session.id, maxBytes: BASH_OUTPUT_BYTES, filter };
+    await waitForSession(call, session, { seconds: wait, filter, readTo: cursorOf(call, query) });
     const source = await session.reading();
     // The status is read before the output, so a status other than running means that all output has been written.
     const info = session.info();

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { waitSeconds } from "../schema.ts";
 
 export const DEFAULT_TIMEOUT = 120;
 export const MAX_TIMEOUT = 600;
@@ -35,6 +36,7 @@ export const BashOutputInput = z.strictObject({
     .describe(
       "Regular expression; only matching lines are returned, and the lines searched are marked as read. An incomplete last line is searched once it is complete",
     ),
+  wait: waitSeconds("the command to exit or, with filter, for a matching line"),
 });
 
 export const KillShellInput = z.strictObject({ shell_id: shellId });

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { waitSeconds } from "../schema.ts";
 import { DEFAULT_LINES, MAX_LINES } from "../sessions.ts";
 
 export const DEFAULT_TIMEOUT = 30;
@@ -36,7 +37,10 @@ export const ExecuteInput = z.strictObject({
 });
 
 export const ListInput = z.strictObject({ limit: listLimit });
-export const PollInput = z.strictObject({ session_id: sessionId });
+export const PollInput = z.strictObject({
+  session_id: sessionId,
+  wait: waitSeconds("the command to exit"),
+});
 export const LogInput = z.strictObject({ session_id: sessionId, offset, limit: lines });
 
 export const ManagerInput = z.strictObject({

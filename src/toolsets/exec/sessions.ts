@@ -6,6 +6,7 @@ import type { Session } from "../../session/session.ts";
 import { type HandlerCall, type HandlerResult, READ_ANNOTATIONS, RUN_ANNOTATIONS, tool } from "../define.ts";
 import { missingArgument } from "../failures.ts";
 import { outcomeMessage } from "../outcome-message.ts";
+import { waitForSession } from "../output.ts";
 import { logText, warningsNote, withinBytes } from "../result-text.ts";
 import { endSession } from "../sessions.ts";
 import {
@@ -134,7 +135,11 @@ export const processPoll = tool({
   annotations: READ_ANNOTATIONS,
   meta,
   operation: "read",
-  handle: async ({ session_id }, { gateway }) => pollSession(await (await gateway.find(session_id)).reading()),
+  async handle({ session_id, wait }, call) {
+    const session = await call.gateway.find(session_id);
+    await waitForSession(call, session, { seconds: wait });
+    return pollSession(await session.reading());
+  },
 });
 
 export const processLog = tool({

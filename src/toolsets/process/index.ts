@@ -17,7 +17,7 @@ import {
   tool,
 } from "../define.ts";
 import { failureMapper } from "../failures.ts";
-import { resultLastLines } from "../output.ts";
+import { resultLastLines, waitForSession } from "../output.ts";
 import { warningsNote, withinBytes } from "../result-text.ts";
 import { deadlineMs, isUnstarted, refusal, runOptions, startOptions } from "../run.ts";
 import { processLogs } from "./logs.ts";
@@ -111,9 +111,11 @@ const processMonitor = tool({
   annotations: READ_ANNOTATIONS,
   meta: { version: "1.0", tags: ["process", "monitor", "status"] },
   operation: "read",
-  async handle({ process_id }, { gateway }) {
+  async handle({ process_id, wait }, call) {
+    const { gateway } = call;
     const session = await gateway.find(process_id);
     await gateway.permit("read", session);
+    await waitForSession(call, session, { seconds: wait });
     const info = session.info();
     if (!isUnstarted(info)) return { structured: monitored(info, session.usage().usage), cause: info.error };
     return { structured: { process_id: info.id }, failure: unstartedFailure(info) };

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { waitSeconds } from "../schema.ts";
 
 export const DEFAULT_TIMEOUT = 300;
 export const MAX_TIMEOUT = 3600;
@@ -43,7 +44,10 @@ export const RunInput = z.strictObject({
   stdout_lines: z.int().min(0).max(10_000).default(100).describe("How many of the last lines each summary contains"),
 });
 
-export const MonitorInput = z.strictObject({ process_id: processId });
+export const MonitorInput = z.strictObject({
+  process_id: processId,
+  wait: waitSeconds("the process to exit"),
+});
 
 export const KillInput = z.strictObject({
   process_id: processId,
