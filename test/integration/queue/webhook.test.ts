@@ -65,6 +65,7 @@ test("posts an item with a signed timestamp and acknowledges it on success", asy
       type: "EXEC_CALLBACK",
       priority: "HIGH",
       session_id: "s1",
+      status: "completed",
       exit_code: 3,
       log_path: "/w/.tmp/exec/s1.log",
       last_lines: ["1", "2"],

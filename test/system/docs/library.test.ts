@@ -6,8 +6,8 @@ import { Session } from "../../../src/session/session.ts";
 import { pages } from "./pages.ts";
 
 const reference = pages().find(({ path }) => path === "docs/library-api.md")?.text ?? "";
-/** Called by `openGateway`, not by users of a gateway. */
-const INTERNAL = ["constructor", "callBack"];
+/** Called by `openGateway` and by toolsets, not by users of a gateway. */
+const INTERNAL = ["constructor", "callBack", "auditRefusal", "reading", "ownOutput"];
 
 function methods(type: { prototype: object }): string[] {
   return Object.getOwnPropertyNames(type.prototype).filter((name) => !INTERNAL.includes(name));
