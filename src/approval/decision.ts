@@ -9,6 +9,7 @@ import {
 } from "../core/approval.ts";
 import { SallyportError } from "../core/error.ts";
 import { isPersonName, isSameName } from "../core/names.ts";
+import { operatorStep } from "../core/next-step.ts";
 import { shownLine } from "../text/visible.ts";
 import { alreadyDecided, alreadyVoted, notAnApprover, notGrantable, selfApproval } from "./errors.ts";
 
@@ -49,7 +50,7 @@ const MAX_PATTERNS = 1000;
 
 function invalid(fault: string): SallyportError {
   return new SallyportError("InvalidRequest", `${fault}.`, [
-    { action: "fix_request", hint: "Correct the value. Decisions and quorums are described in docs/approvals.md." },
+    operatorStep("fix_request", "Correct the value. Decisions and quorums are described in docs/approvals.md."),
   ]);
 }
 

@@ -1,8 +1,9 @@
 import type { Approval, ApprovalErrorType, RecordedDecision } from "../core/approval.ts";
 import { type Recovery, SallyportError } from "../core/error.ts";
+import { operatorStep } from "../core/next-step.ts";
 
-const LIST = { action: "list_approvals", hint: "List pending requests with `sallyport approvals`." };
-const ONCE = { action: "approve_once", hint: "Approve it once with `sallyport approve ID`." };
+const LIST = operatorStep("list_approvals", "List pending requests with `sallyport approvals`.");
+const ONCE = operatorStep("approve_once", "Approve it once with `sallyport approve ID`.");
 
 function failure(type: ApprovalErrorType, message: string, recovery: Recovery[], details = {}): SallyportError {
   return new SallyportError(type, message, recovery, details);
@@ -50,7 +51,7 @@ export function notAnApprover(who: string, approvers: readonly string[]): Sallyp
 
 export function selfApproval(why: string): SallyportError {
   return failure("SelfApproval", `Only a person can decide this request: ${why}.`, [
-    { action: "ask_person", hint: "Wait for a person to decide in their own terminal with `sallyport approvals`." },
+    operatorStep("ask_person", "Wait for a person to decide in their own terminal with `sallyport approvals`."),
   ]);
 }
 
@@ -81,6 +82,6 @@ export function pendingTooLong(most: number): SallyportError {
 
 export function grantNotFound(reference: string): SallyportError {
   return failure("GrantNotFound", `No such grant: ${JSON.stringify(reference)}.`, [
-    { action: "list_grants", hint: "List grants with `sallyport allow list`." },
+    operatorStep("list_grants", "List grants with `sallyport allow list`."),
   ]);
 }

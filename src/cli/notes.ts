@@ -1,9 +1,11 @@
 import type { Approval } from "../core/approval.ts";
+import { worded } from "../core/next-step.ts";
 import type { LogChunk, SessionInfo } from "../core/session.ts";
 import { failureText } from "../text/error-text.ts";
 import { formatDuration } from "../text/format.ts";
 import { visible } from "../text/visible.ts";
 import type { Io } from "./command.ts";
+import { CLI_WORDING } from "./next-steps.ts";
 
 /** Prints to stderr what the output and the exit code of a command do not show, such as a timeout. */
 export function reportOutcome(info: SessionInfo, io: Io): void {
@@ -21,8 +23,8 @@ function outcomeNotes(info: SessionInfo): string[] {
   if (info.warnings.some((warning) => MACHINE.test(warning))) notes.push("  See `sallyport doctor`.");
   if (info.timedOut) notes.push(`sallyport: timed out after ${formatDuration(info.timeoutMs)}`);
   if (info.leftover > 0 && !info.background) notes.push(`sallyport: stopped ${leftovers(info.leftover)}`);
-  for (const hint of info.hints) notes.push(`sallyport: ${visible(hint)}`);
-  if (info.error) notes.push(failureText(info.error));
+  for (const { hint } of worded(info.hints, CLI_WORDING)) notes.push(`sallyport: ${visible(hint)}`);
+  if (info.error) notes.push(failureText(info.error, CLI_WORDING));
   else if (info.status === "lost")
     notes.push(
       "sallyport: the result of the command is unknown because its keeper was killed or the machine went down",

@@ -4,12 +4,13 @@ import { type Failure, failureJson, failureText } from "../text/error-text.ts";
 import { type Io, UsageError } from "./command.ts";
 import { EXIT_SIGNAL, exitCodeOfError } from "./exit-code.ts";
 import { BrokenPipe, OutputLost } from "./io.ts";
+import { CLI_WORDING } from "./next-steps.ts";
 
 /** Prints an error to stderr, as text or JSON, and returns the exit code for it. */
 export function reportError(error: unknown, io: Io, context: { json: boolean; command?: string }): number {
   if (error instanceof BrokenPipe) return EXIT_SIGNAL + constants.signals.SIGPIPE;
   const failure = failureOf(error, context.command);
-  io.err(`${context.json ? failureJson(failure) : failureText(failure)}\n`);
+  io.err(`${context.json ? failureJson(failure, CLI_WORDING) : failureText(failure, CLI_WORDING)}\n`);
   return exitCodeOfError(failure.type);
 }
 

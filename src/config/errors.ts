@@ -1,5 +1,6 @@
 import type * as z from "zod";
 import { SallyportError } from "../core/error.ts";
+import { operatorStep } from "../core/next-step.ts";
 import { nearest } from "../text/nearest.ts";
 import type { JsonDocument, Position } from "./json.ts";
 
@@ -10,10 +11,10 @@ export function configError(file: string, message: string, position?: Position, 
     "InvalidConfiguration",
     `${where}: ${message}`,
     [
-      {
-        action: "fix_configuration",
-        hint: "Correct the configuration. docs/configuration.md and the JSON Schema list every key.",
-      },
+      operatorStep(
+        "fix_configuration",
+        "Correct the configuration. docs/configuration.md and the JSON Schema list every key.",
+      ),
     ],
     { file, ...position, ...(key === undefined ? {} : { key }) },
   );

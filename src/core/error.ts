@@ -1,3 +1,5 @@
+import type { Step } from "./step.ts";
+
 /**
  * The type of an error, for programs. Messages may change between versions; types do not. See docs/errors.md for the
  * meaning of each type.
@@ -71,8 +73,10 @@ export type ErrorType =
 export interface Recovery {
   /** A stable name for programs, such as `fix_request` or `list_sessions`. */
   action: string;
-  /** A sentence for people and models. */
+  /** A sentence for people and models, in the terms of the library. */
   hint: string;
+  /** The step as data, if the sentence depends on the surface. Each surface words it for its reader. */
+  step?: Step | undefined;
 }
 
 /** The message and recovery of an error whose type the caller chooses. */

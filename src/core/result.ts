@@ -99,7 +99,7 @@ export interface RunResult {
   /** Remarks about the run, such as an unsupported sandbox feature. */
   warnings: string[];
   /** Likely reasons for a failure that the sandbox caused, and what to request instead. */
-  hints: string[];
+  hints: readonly Recovery[];
   /**
    * Why the command did not run or could not be completed, or why the shell could not start a program. Null for other
    * outcomes, whatever the exit code.

@@ -1,18 +1,20 @@
 import * as z from "zod";
 import { STATUSES } from "./result.ts";
 import type { SessionInfo } from "./session.ts";
+import type { Step } from "./step.ts";
+
+export const RecoveryBody = z.object({
+  action: z.string().describe("Stable name of the recovery action"),
+  hint: z.string().describe("What to do next"),
+  step: (z.looseObject({ name: z.string() }) as unknown as z.ZodType<Step>)
+    .optional()
+    .describe("The step as data, if its sentence depends on the reader"),
+});
 
 export const ErrorBody = z.object({
   type: z.string().describe("Error type, such as `CommandDenied`"),
   message: z.string().describe("What failed and why"),
-  recovery: z
-    .array(
-      z.object({
-        action: z.string().describe("Stable name of the recovery action"),
-        hint: z.string().describe("What to do next"),
-      }),
-    )
-    .describe("Ways to recover"),
+  recovery: z.array(RecoveryBody).describe("Ways to recover"),
 });
 
 export const Status = z.enum(STATUSES);
@@ -85,7 +87,10 @@ export const SessionSchema = z
     streams: z.partialRecord(z.enum(["stdout", "stderr", "output"]), Stream).describe("Recorded output streams"),
     sandbox: z.string().describe("Sandbox profile in effect, such as `workspace-write` or `off`"),
     warnings: z.array(z.string()).describe("Warnings about the session"),
-    hints: z.array(z.string()).describe("Hints for the agent, such as why the sandbox stopped the command"),
+    hints: z
+      .array(RecoveryBody)
+      .readonly()
+      .describe("Hints for the agent, such as why the sandbox stopped the command"),
     error: ErrorBody.nullable().describe("Why the command was not run or failed"),
   })
   .meta({ id: "Session" }) satisfies z.ZodType<SessionInfo>;

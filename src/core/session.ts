@@ -197,7 +197,7 @@ export interface SessionInfo {
   /** Remarks about the run, such as an unsupported sandbox feature. */
   warnings: string[];
   /** Likely reasons for a failure that the sandbox caused, and what to request instead. */
-  hints: string[];
+  hints: readonly Recovery[];
   /** Why the command did not run or could not be completed. Null for other outcomes, whatever the exit code. */
   error: { type: string; message: string; recovery: readonly Recovery[] } | null;
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { SallyportError } from "../core/error.ts";
+import { operatorStep } from "../core/next-step.ts";
 
 /**
  * Returns the error for a file that cannot be opened because this process has no free descriptor. The file itself is
@@ -8,7 +9,7 @@ import { SallyportError } from "../core/error.ts";
 export function outOfDescriptors(path: string): SallyportError {
   const message = `The file \`${path}\` cannot be read: this process has too many open files.`;
   return new SallyportError("ResourceLimitExceeded", message, [
-    { action: "increase_limits", hint: "Raise the limit with `ulimit -n`, or follow fewer sessions at a time." },
+    operatorStep("increase_limits", "Raise the limit with `ulimit -n`, or follow fewer sessions at a time."),
     { action: "retry", hint: "Try again. No output is lost." },
   ]);
 }
@@ -33,7 +34,7 @@ export function readIfExists(path: string, encoding: "utf8" | "latin1" = "utf8")
 /** Returns the error for a keeper that cannot be started or reached. `keeper` is the subject, such as "The keeper". */
 export function keeperUnavailable(keeper: string, reason: string): SallyportError {
   return new SallyportError("KeeperUnavailable", `${keeper} could not be reached: ${reason}.`, [
-    { action: "doctor", hint: "Run `sallyport doctor` to check the state folder and the keeper." },
+    operatorStep("doctor", "Run `sallyport doctor` to check the state folder and the keeper."),
     { action: "retry", hint: "Try again. A keeper is started on demand." },
   ]);
 }

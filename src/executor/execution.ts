@@ -1,3 +1,4 @@
+import type { Recovery } from "../core/error.ts";
 import type { BrokenMasks, ExceededLimit } from "../core/launch.ts";
 import type { RunResult, Status } from "../core/result.ts";
 import type { SessionInfo, StreamInfo } from "../core/session.ts";
@@ -46,7 +47,7 @@ export interface ExitRecord {
 export interface ExitReport {
   status: Status;
   warnings: string[];
-  hints: string[];
+  hints: readonly Recovery[];
   error: SessionInfo["error"];
   logPath: string | null;
   lastLines: string[];

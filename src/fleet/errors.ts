@@ -1,4 +1,5 @@
 import type { Recovery } from "../core/error.ts";
+import { operatorStep } from "../core/next-step.ts";
 import { NAME_LENGTH } from "../core/output-limits.ts";
 
 export type ErrorText = [message: string, recovery: Recovery[]];
@@ -9,10 +10,10 @@ export function badFleetKey(text: string): ErrorText {
   return [
     `${quoted(text)} is not the public key of a gateway.`,
     [
-      {
-        action: "show_key",
-        hint: "Run `sallyport fleet key` on the gateway's machine. It prints `ed25519:` followed by 43 characters.",
-      },
+      operatorStep(
+        "show_key",
+        "Run `sallyport fleet key` on the gateway's machine. It prints `ed25519:` followed by 43 characters.",
+      ),
     ],
   ];
 }
@@ -59,10 +60,10 @@ export function fleetNotReady(servers: string | readonly string[], why: string):
         action: "check_server",
         hint: "Check that JetStream is enabled and that a majority of the servers is running.",
       },
-      {
-        action: "set_up",
-        hint: "If a permission is missing, run `sallyport fleet setup` once with an operator's credentials.",
-      },
+      operatorStep(
+        "set_up",
+        "If a permission is missing, run `sallyport fleet setup` once with an operator's credentials.",
+      ),
       {
         action: "try_again",
         hint: "Then start the worker again. Commands that are already running on this machine continue.",
@@ -76,10 +77,10 @@ export function fleetRefused(servers: string[], why: string): ErrorText {
     `The fleet's NATS server at ${servers.join(", ")} rejected the credentials (${why}).`,
     [
       { action: "give_credentials", hint: "Set `credentials` to the file with your nkey seed or JWT." },
-      {
-        action: "add_user",
-        hint: "Add the user to the server's configuration. `sallyport fleet permissions` prints the entry.",
-      },
+      operatorStep(
+        "add_user",
+        "Add the user to the server's configuration. `sallyport fleet permissions` prints the entry.",
+      ),
     ],
   ];
 }
@@ -104,14 +105,14 @@ export function badTrustedName(name: string): ErrorText {
 export function trustedKeyExists(name: string): ErrorText {
   return [
     `A trusted gateway with this name or key already exists: ${quoted(name)}.`,
-    [{ action: "remove_first", hint: `Remove it first with \`sallyport fleet trust remove ${name}\`.` }],
+    [operatorStep("remove_first", `Remove it first with \`sallyport fleet trust remove ${name}\`.`)],
   ];
 }
 
 export function trustedKeyNotFound(reference: string): ErrorText {
   return [
     `No such trusted gateway: ${quoted(reference)}.`,
-    [{ action: "list_trusted", hint: "List the trusted gateways with `sallyport fleet trust list`." }],
+    [operatorStep("list_trusted", "List the trusted gateways with `sallyport fleet trust list`.")],
   ];
 }
 
@@ -119,10 +120,10 @@ export function trustedKeysUnreadable(file: string, why: string): ErrorText {
   return [
     `The list of trusted gateways \`${file}\` cannot be read (${why}). No gateway is trusted.`,
     [
-      {
-        action: "fix_configuration",
-        hint: "Repair the file, or remove it and add the gateways again with `sallyport fleet trust add`.",
-      },
+      operatorStep(
+        "fix_configuration",
+        "Repair the file, or remove it and add the gateways again with `sallyport fleet trust add`.",
+      ),
     ],
   ];
 }
@@ -160,10 +161,10 @@ const REMEDIES: Record<AttestationFault, Recovery> = {
     hint: "Require approval for this command at the gateway too, or ask the worker's operator to allow it.",
   },
   malformed: { action: "same_version", hint: "Run the same version of Sallyport on the gateway and the worker." },
-  "unknown-key": {
-    action: "trust_gateway",
-    hint: "To trust it, run `sallyport fleet key` on the gateway and `sallyport fleet trust add NAME KEY` on the worker.",
-  },
+  "unknown-key": operatorStep(
+    "trust_gateway",
+    "To trust it, run `sallyport fleet key` on the gateway and `sallyport fleet trust add NAME KEY` on the worker.",
+  ),
   altered: CHANGED_IN_TRANSIT,
   "other-session": { action: "ask_again", hint: "Run the command again. Each session requires its own approval." },
   "other-request": CHANGED_IN_TRANSIT,
@@ -179,7 +180,7 @@ export function nodeNotFound(host: string): ErrorText {
   return [
     `No worker named ${quoted(host)} is running.`,
     [
-      { action: "list_nodes", hint: "List the workers with `sallyport nodes`." },
+      operatorStep("list_nodes", "List the workers with `sallyport nodes`."),
       { action: "start_worker", hint: "To drain a worker that is stopped, start it first." },
     ],
   ];
@@ -197,16 +198,16 @@ export function nodeUnresponsive(host: string, timeoutMs: number): ErrorText {
   ];
 }
 
-const LIST_NODES = { action: "list_nodes", hint: "List the running workers with `sallyport nodes`." };
+const LIST_NODES = operatorStep("list_nodes", "List the running workers with `sallyport nodes`.");
 
 export function needsFleet(field: string): ErrorText {
   return [
     `\`${field}\` requires a fleet, but this gateway runs commands on its own machine.`,
     [
-      {
-        action: "join_fleet",
-        hint: "Set the fleet's servers with `--fleet nats://HOST:4222` or `fleet` in sallyport.json.",
-      },
+      operatorStep(
+        "join_fleet",
+        "Set the fleet's servers with `--fleet nats://HOST:4222` or `fleet` in sallyport.json.",
+      ),
     ],
   ];
 }
@@ -215,10 +216,10 @@ export function fleetNotFound(fleet: string, why: string): ErrorText {
   return [
     `The fleet \`${fleet}\` does not exist on these servers (${why}).`,
     [
-      {
-        action: "start_worker",
-        hint: "Start its first worker, which creates it: `sallyport worker --fleet nats://HOST:4222`.",
-      },
+      operatorStep(
+        "start_worker",
+        "Start its first worker, which creates it: `sallyport worker --fleet nats://HOST:4222`.",
+      ),
       {
         action: "check_name",
         hint: "Check the fleet's name, and that JetStream is enabled on the servers (`nats-server -js`).",
@@ -236,7 +237,7 @@ export function hostSilent(host: string, timeoutMs: number | null): ErrorText {
     `The worker on \`${host}\` did not respond${timeoutMs === null ? "" : ` within ${timeoutMs / 1000} s`}.`,
     [
       { action: "retry", hint: "Try again. A worker that is restarted recovers its sessions." },
-      { action: "list_nodes", hint: "Run `sallyport nodes` to check whether it is running." },
+      operatorStep("list_nodes", "Run `sallyport nodes` to check whether it is running."),
     ],
   ];
 }
@@ -245,10 +246,10 @@ export function requestNotPermitted(host: string): ErrorText {
   return [
     `The NATS servers do not permit this gateway to send that request to the worker on \`${host}\`.`,
     [
-      {
-        action: "ask_operator",
-        hint: "Ask the fleet's operator. `sallyport fleet permissions` prints the permissions of each member.",
-      },
+      operatorStep(
+        "ask_operator",
+        "Ask the fleet's operator. `sallyport fleet permissions` prints the permissions of each member.",
+      ),
     ],
   ];
 }
@@ -258,7 +259,7 @@ export function ownedByOtherGateway(name: string, gateway: string, host: string)
     `Session \`${name}\` on \`${host}\` belongs to the gateway \`${gateway}\`, which keeps its record.`,
     [
       { action: "ask_there", hint: `Remove it on the machine of the gateway \`${gateway}\`.` },
-      { action: "end_it", hint: `Stop it from here with \`sallyport kill ${name}\`.` },
+      operatorStep("end_it", `Stop it from here with \`sallyport kill ${name}\`.`),
     ],
   ];
 }
@@ -317,10 +318,10 @@ export function versionMismatch(host: string, theirs: number, ours: number): Err
     `The request has protocol version ${theirs}, but the worker on \`${host}\` supports version ${ours}.`,
     [
       { action: "upgrade", hint: `Upgrade ${older}, which is the older of the two.` },
-      {
-        action: "choose_host",
-        hint: "Or run the command on a host with a compatible version (`host`). `sallyport nodes` lists versions.",
-      },
+      operatorStep(
+        "choose_host",
+        "Or run the command on a host with a compatible version (`host`). `sallyport nodes` lists versions.",
+      ),
     ],
   ];
 }
@@ -339,21 +340,21 @@ export function malformedJob(why: string): ErrorText {
 export function noWorker(requirement: string): ErrorText {
   return [
     `No worker ${requirement === "" ? "" : `${requirement} `}is available to run the command.`,
-    [LIST_NODES, { action: "start_worker", hint: "Start one with `sallyport worker --fleet nats://HOST:4222`." }],
+    [LIST_NODES, operatorStep("start_worker", "Start one with `sallyport worker --fleet nats://HOST:4222`.")],
   ];
 }
 
 export function claimTimedOut(seconds: number): ErrorText {
   return [
     `No worker had a free slot within ${seconds} s. The command did not run.`,
-    [LIST_NODES, { action: "retry", hint: "Try again later, or start workers with more slots (`--slots`)." }],
+    [LIST_NODES, operatorStep("retry", "Try again later, or start workers with more slots (`--slots`).")],
   ];
 }
 
 export function publishFailed(why: string): ErrorText {
   return [
     `The fleet's NATS servers did not accept the job (${why}). The command did not run.`,
-    [{ action: "retry", hint: "Try again. Run `sallyport nodes` to check whether the fleet can be reached." }],
+    [operatorStep("retry", "Try again. Run `sallyport nodes` to check whether the fleet can be reached.")],
   ];
 }
 
@@ -370,7 +371,7 @@ export function hostLost(host: string): ErrorText {
     [
       {
         action: "retry",
-        hint: 'Run the command again if it is safe to run twice. `retry: "idempotent"` does so automatically.',
+        hint: "Run the command again if it is safe to run twice.",
       },
       LIST_NODES,
     ],
@@ -381,7 +382,7 @@ export function hostLost(host: string): ErrorText {
 export function sessionNotThere(id: string, place: string): ErrorText {
   return [
     `No such session ${place}: ${id}.`,
-    [{ action: "list_processes", hint: "List all sessions and their hosts with `sallyport ps -a`." }],
+    [operatorStep("list_processes", "List all sessions and their hosts with `sallyport ps -a`.")],
   ];
 }
 
@@ -389,7 +390,7 @@ export function workspaceHostDown(workspace: string, host: string): ErrorText {
   return [
     `The files of the workspace \`${workspace}\` are on \`${host}\`, where no worker is running.`,
     [
-      { action: "return_host", hint: `Start \`sallyport worker\` on \`${host}\` again.` },
+      operatorStep("return_host", `Start \`sallyport worker\` on \`${host}\` again.`),
       { action: "other_workspace", hint: "Or set another workspace for the gateway (`fleet.workspace`)." },
     ],
   ];

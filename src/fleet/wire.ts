@@ -5,7 +5,7 @@
 import * as z from "zod";
 import { RunRequest } from "../core/request.ts";
 import { STATUSES } from "../core/result.ts";
-import { SessionSchema } from "../core/session-schema.ts";
+import { RecoveryBody, SessionSchema } from "../core/session-schema.ts";
 import { ExitRecordSchema } from "../executor/native/exit-record.ts";
 import type { ApprovedRequest } from "./attestation.ts";
 
@@ -72,14 +72,14 @@ export function approvedRequest({ id, agent, workspace, background, request }: J
 const SerializedError = z.object({
   type: z.string(),
   message: z.string(),
-  recovery: z.array(z.object({ action: z.string(), hint: z.string() })).readonly(),
+  recovery: z.array(RecoveryBody).readonly(),
 });
 
 /** How a command ended, as reported by its worker. */
 const ExitReport = z.object({
   status: z.string(),
   warnings: z.array(z.string()),
-  hints: z.array(z.string()),
+  hints: z.array(RecoveryBody).readonly(),
   error: SerializedError.nullable(),
   logPath: z.string().nullable(),
   lastLines: z.array(z.string()),

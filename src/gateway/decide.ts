@@ -43,7 +43,7 @@ export function withLevel(verdict: Verdict, { level, confines, notEnforced }: En
     rule: level === "none" ? "no-sandbox" : "partial-sandbox",
     message: `${what}${missing}.`,
     span: null,
-    suggestion: "Run `sallyport doctor` to see how to enable the whole sandbox.",
+    suggestion: null,
   };
   return { ...verdict, reasons: [...verdict.reasons, reason] };
 }

@@ -1,6 +1,7 @@
 import type { ConfigFile } from "../config/schema.ts";
 import { SallyportError } from "../core/error.ts";
 import type { ApprovalCallback, GatewayEvent, Retention } from "../core/gateway.ts";
+import { operatorStep } from "../core/next-step.ts";
 import type { FleetGatewayOptions } from "../core/settings.ts";
 import { nearest } from "../text/nearest.ts";
 
@@ -73,6 +74,6 @@ export function assertKnownOptions(options: GatewayOptions): void {
   const near = nearest(unknown, Object.keys(KNOWN));
   const message = `\`${unknown}\` is not an option of openGateway${near ? `; did you mean \`${near}\`?` : "."}`;
   throw new SallyportError("InvalidRequest", message, [
-    { action: "fix_request", hint: "Correct the option. docs/library-api.md lists all options." },
+    operatorStep("fix_request", "Correct the option. docs/library-api.md lists all options."),
   ]);
 }

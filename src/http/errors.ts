@@ -1,5 +1,7 @@
 import { type ErrorType, type Recovery, SallyportError } from "../core/error.ts";
+import { worded } from "../core/next-step.ts";
 import { API_HEADERS } from "./guard/headers.ts";
+import { HTTP_WORDING } from "./next-steps.ts";
 
 /** Errors of the HTTP service itself, in addition to those of the gateway. */
 export type HttpErrorType =
@@ -267,7 +269,8 @@ interface DescribedError {
 function describeError(error: unknown): DescribedError | null {
   if (error instanceof HttpError) return shaped(error);
   if (!(error instanceof SallyportError)) return null;
-  return { ...error.toJSON(), status: statusOf(error.type), headers: {} };
+  const { type, message, recovery } = error;
+  return { type, message, recovery: worded(recovery, HTTP_WORDING), status: statusOf(type), headers: {} };
 }
 
 function shaped({ status, headers, type, message, recovery }: HttpError): DescribedError {

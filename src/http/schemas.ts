@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { Approval, Grant } from "../core/approval.ts";
 import { LONGEST_TIMEOUT_MS } from "../core/clock.ts";
 import type { RunResult } from "../core/result.ts";
-import { count as byteCount, ErrorBody, Signal, Status, Usage } from "../core/session-schema.ts";
+import { count as byteCount, ErrorBody, RecoveryBody, Signal, Status, Usage } from "../core/session-schema.ts";
 
 // Response schemas only describe responses in the OpenAPI document. Responses are not validated against them.
 
@@ -60,7 +60,10 @@ export const RunResultSchema = z
     approvalId: z.string().nullable().describe("ID of the approval request, when one was created"),
     sandbox: z.string().describe("Sandbox profile in effect"),
     warnings: z.array(z.string()).describe("Warnings about the run"),
-    hints: z.array(z.string()).describe("Hints for the agent, such as why the sandbox stopped the command"),
+    hints: z
+      .array(RecoveryBody)
+      .readonly()
+      .describe("Hints for the agent, such as why the sandbox stopped the command"),
     error: ErrorBody.nullable().describe("Why the command was not run or failed"),
   })
   .meta({ id: "RunResult" }) satisfies z.ZodType<Omit<RunResult, "verdict" | "error">>;

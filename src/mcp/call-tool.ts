@@ -8,10 +8,11 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { SallyportError } from "../core/error.ts";
-import { failureText } from "../text/error-text.ts";
 import { formatDuration } from "../text/format.ts";
 import { terminalText } from "../text/terminal/terminal-text.ts";
 import { truncateMiddle } from "../text/truncate.ts";
+import { failureText } from "../toolsets/failures.ts";
+import { forModel } from "../toolsets/next-steps.ts";
 import type { Tool, ToolAnswer } from "../toolsets/tool.ts";
 import { type AgentContext, type Call, inCall } from "./agent-context.ts";
 import type { Connection } from "./connection.ts";
@@ -29,7 +30,7 @@ function toolResult({ options }: AgentContext, { text, structured, isError }: To
 
 /** Returns the result for an error of Sallyport itself, with its type and recovery hints (invariant 8). */
 function failedResult(agentContext: AgentContext, error: unknown): CallToolResult {
-  const failure = error instanceof SallyportError ? error.toJSON() : unexpected(error);
+  const failure = forModel(error instanceof SallyportError ? error.toJSON() : unexpected(error));
   return toolResult(agentContext, { text: failureText(failure), structured: { error: failure }, isError: true });
 }
 

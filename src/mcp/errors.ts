@@ -27,7 +27,6 @@ export function resourceNotFoundText(uri: string): string {
 
 export function unexpected(error: unknown): Failure {
   const message = error instanceof Error ? error.message : String(error);
-  const hint =
-    "This is a bug in Sallyport. Report it to the user. With SALLYPORT_DEBUG=1 the server logs details to stderr.";
+  const hint = "This is a bug in Sallyport. Report it to the user.";
   return { type: "Unexpected", message, recovery: [{ action: "report", hint }] };
 }

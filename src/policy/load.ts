@@ -1,5 +1,6 @@
 /** Validates the policy of a configuration. A rule that fails its own examples is an error. */
 import { SallyportError } from "../core/error.ts";
+import { operatorStep } from "../core/next-step.ts";
 import type { AllowEntry, Policy, UserRule } from "../core/policy.ts";
 import { inspect } from "../shell/inspect.ts";
 import { RULES } from "./rules/index.ts";
@@ -97,9 +98,6 @@ function oneOf(source: string, key: string, value: string | undefined, allowed: 
 
 function invalid(message: string): never {
   throw new SallyportError("InvalidConfiguration", message, [
-    {
-      action: "fix_configuration",
-      hint: "Correct the key. `sallyport check -- COMMAND` shows the verdict for a command.",
-    },
+    operatorStep("fix_configuration", "Correct the key. `sallyport check -- COMMAND` shows the verdict for a command."),
   ]);
 }

@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { SallyportError } from "../core/error.ts";
+import { operatorStep } from "../core/next-step.ts";
 import type { ClaimedItem } from "../storage/work.ts";
 import type { DeliveryFailure } from "./items.ts";
 import { deliveryBody } from "./items.ts";
@@ -28,7 +29,7 @@ export function checkWebhook({ url, secret }: Webhook): void {
       : null;
   if (wrong === null) return;
   throw new SallyportError("InvalidConfiguration", `${wrong}.`, [
-    { action: "fix_configuration", hint: "Correct the value. docs/work-queue.md describes webhooks." },
+    operatorStep("fix_configuration", "Correct the value. docs/work-queue.md describes webhooks."),
   ]);
 }
 

@@ -77,7 +77,10 @@ function writableOf(path: string, places: BasePaths, denied: readonly string[]):
 function deniedPath(path: string): SallyportError {
   const message = `The path ${JSON.stringify(path)} in \`writable\` is masked for every sandboxed command.`;
   return new SallyportError("PathOutOfScope", message, [
-    { action: "check_scope", hint: 'Use another path, or request `sandbox: "off"`, which requires approval.' },
+    {
+      action: "check_scope",
+      hint: "Use another path, or run the command without the sandbox, which requires approval.",
+    },
   ]);
 }
 

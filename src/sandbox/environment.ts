@@ -1,4 +1,5 @@
 import { SallyportError } from "../core/error.ts";
+import { nextStep } from "../core/next-step.ts";
 import { compileGlob } from "../text/glob.ts";
 
 /** A group of variables that change how programs behave or give access to something, and how they are handled. */
@@ -276,11 +277,8 @@ function refusedVariable(name: string, why: string): SallyportError {
     "InvalidRequest",
     `\`env.${name}\` is not allowed: it ${why}.`,
     [
-      { action: "remove_variable", hint: `Remove \`${name}\` from \`env\`.` },
-      {
-        action: "ask_operator",
-        hint: `The operator can allow it with \`env.pass\` in sallyport.json (docs/environment.md).`,
-      },
+      nextStep("remove_variable", { name: "remove-variable", variable: name }),
+      { action: "ask_operator", hint: "The operator can allow it with `env.pass` in sallyport.json." },
     ],
     { name },
   );

@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import { SallyportError } from "../core/error.ts";
 import type { SandboxSpec } from "../core/launch.ts";
+import { nextStep } from "../core/next-step.ts";
 import type { Reason, Security } from "../core/policy.ts";
 import { isNetworkWithin, type Network } from "../core/settings.ts";
 import type { Access, Profile } from "./access.ts";
@@ -45,22 +46,22 @@ function escalationText(escalation: Escalation): Pick<Reason, "message" | "sugge
     case "sandbox-off":
       return {
         message: "Requests to run without the sandbox.",
-        suggestion: "Omit `sandbox`. To write to another path, request only that path with `writable`.",
+        suggestion: "Run it in the sandbox. To write to another path, request only that path.",
       };
     case "sandbox-isolation":
       return {
         message: "Requests to run without the configured isolation.",
-        suggestion: "Omit `sandbox`.",
+        suggestion: "Run it with the configured isolation.",
       };
     case "sandbox-write":
       return {
         message: `Requests write access to ${escalation.paths.join(", ")}.`,
-        suggestion: "Write to the workspace or $TMPDIR.",
+        suggestion: "Write to the workspace or /tmp.",
       };
     case "sandbox-network":
       return {
         message: `Requests more network access than configured: ${networkText(escalation.network)}.`,
-        suggestion: "Omit `network`.",
+        suggestion: "Run it with the configured network access.",
       };
   }
 }
@@ -72,9 +73,7 @@ function escalationText(escalation: Escalation): Pick<Reason, "message" | "sugge
 export function assertLogPath(logFile: string, { spec }: { spec: SandboxSpec | null }): void {
   if (!spec?.denied.some((place) => isWithin(logFile, place))) return;
   const message = `The path ${JSON.stringify(logFile)} in \`logFile\` is masked for every sandboxed command.`;
-  throw new SallyportError("PathOutOfScope", message, [
-    { action: "check_scope", hint: "Use another path, or omit `logFile`." },
-  ]);
+  throw new SallyportError("PathOutOfScope", message, [nextStep("check_scope", { name: "omit-log-file" })]);
 }
 
 interface Log {

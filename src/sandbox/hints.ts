@@ -4,6 +4,9 @@
  */
 import { accessSync, constants, statSync } from "node:fs";
 import { resolve } from "node:path";
+import type { Recovery } from "../core/error.ts";
+import { nextStep } from "../core/next-step.ts";
+import type { Access } from "../core/step.ts";
 import { shownLine } from "../text/visible.ts";
 import { credentialPaths } from "./denied-paths.ts";
 import { maskedPaths } from "./masked-paths.ts";
@@ -32,17 +35,24 @@ const BLOCKED_CALLS: readonly [complaint: RegExp, why: string][] = [
   [/\bkill\b.*(?:not permitted|EPERM)/i, "sandboxed commands can signal only their own processes"],
 ];
 
-/** How to run a command that the sandbox never allows, whichever paths are requested. */
-const REQUEST_OFF = 'request `sandbox: "off"`, which requires approval';
+/** Why the sandbox denied something, what to do instead, and the access that would allow it. */
+interface Denial {
+  why: string;
+  instead?: string;
+  access?: Access;
+}
+
+/** The access for what the sandbox never allows, whichever paths are requested. */
+const OFF: Access = { field: "sandbox", profile: "off" };
 
 const REFUSED_CALL =
   /not permitted|permission denied|\bE(?:PERM|ACCES)\b|no new privileges|must be|function not implemented|only root/i;
 
 /** Explains a denied system call. Returns null when the line does not report one. */
-function blockedCall(line: string): string | null {
+function blockedCall(line: string): Denial | null {
   if (!REFUSED_CALL.test(line)) return null;
   const why = BLOCKED_CALLS.find(([complaint]) => complaint.test(line))?.[1];
-  return why === undefined ? null : `${why}; ${REQUEST_OFF}`;
+  return why === undefined ? null : { why, access: OFF };
 }
 
 const MAX_HINTS = 3;
@@ -65,23 +75,26 @@ interface HintContext {
 }
 
 /** Returns hints for the errors on stderr that the sandbox probably caused, latest first. */
-export function sandboxHints(stderr: string, context: HintContext): string[] {
+export function sandboxHints(stderr: string, context: HintContext): Recovery[] {
   if (context.sandbox.profile === "off" && context.sandbox.network === "on") return [];
-  const found = new Set<string>();
+  const found = new Map<string, Recovery>();
   const lines = stderr.slice(-MAX_TEXT).split("\n").slice(-MAX_LINES).reverse();
   for (const line of lines) {
     if (found.size >= MAX_HINTS) break;
-    const hint = line.length > MAX_LINE ? null : hintForLine(line, context);
-    if (hint !== null) found.add(`probably denied by the sandbox: ${hint}`);
+    const denial = line.length > MAX_LINE ? null : denialIn(line, context);
+    if (denial === null) continue;
+    const { why, instead = null, access = null } = denial;
+    const recovery = nextStep("request_access", { name: "denied-by-sandbox", why, instead, access });
+    found.set(recovery.hint, recovery);
   }
-  return [...found];
+  return [...found.values()];
 }
 
 /** The wording of programs that could not connect to a Unix socket. */
 const CONNECTING = /connect|socket|\bdial\b|\bdaemon\b|\bagent\b/i;
 
 /** Explains why a socket cannot be reached. Returns null when the line does not name one outside the sandbox. */
-function socketHint(line: string, { sandbox, cwd }: HintContext): string | null {
+function socketHint(line: string, { sandbox, cwd }: HintContext): Denial | null {
   if (sandbox.network !== "on" || !CONNECTING.test(line)) return null;
   const reachable = [
     ...sandbox.writable,
@@ -90,7 +103,7 @@ function socketHint(line: string, { sandbox, cwd }: HintContext): string | null 
   ];
   const path = pathsIn(line, cwd).find((each) => isSocket(each));
   if (path === undefined || reachable.some((one) => isWithin(path, one))) return null;
-  return `${shownLine(path)} is a Unix socket outside the workspace; the operator can allow connections with \`sockets\` in the configuration`;
+  return { why: `${shownLine(path)} is a Unix socket outside the workspace`, access: { field: "sockets" } };
 }
 
 function isSocket(path: string): boolean {
@@ -101,19 +114,19 @@ function isSocket(path: string): boolean {
   }
 }
 
-function hintForLine(line: string, context: HintContext): string | null {
+function denialIn(line: string, context: HintContext): Denial | null {
   const { network, profile } = context.sandbox;
   if (network !== "on" && NO_NETWORK.test(line)) {
-    const reach = network === "off" ? "the network is off" : "only the listed TCP ports are allowed";
-    return `${reach}; request \`network: "on"\``;
+    const why = network === "off" ? "the network is off" : "only the listed TCP ports are allowed";
+    return { why, access: { field: "network" } };
   }
   if (profile === "off") return null;
   const explained = socketHint(line, context) ?? blockedCall(line);
   if (explained !== null) return explained;
   const explain = REFUSED.test(line) ? pathHint : MISSING.test(line) ? hiddenHint : () => null;
   for (const path of pathsIn(line, context.cwd)) {
-    const hint = explain(path, context);
-    if (hint !== null) return hint;
+    const denial = explain(path, context);
+    if (denial !== null) return denial;
   }
   return null;
 }
@@ -122,17 +135,24 @@ function hintForLine(line: string, context: HintContext): string | null {
  * Explains a missing file in a folder that is private to the command. The hint does not depend on whether the file
  * exists on this machine, which the command must not learn.
  */
-function hiddenHint(path: string, { sandbox }: HintContext): string | null {
+function hiddenHint(path: string, { sandbox }: HintContext): Denial | null {
   const visible = [...sandbox.writable, ...(sandbox.temporary === null ? [] : [sandbox.temporary])];
   if (visible.some((folder) => isWithin(path, folder))) return null;
   const at = sandbox.hidden.find((folder) => isWithin(path, folder) && path !== folder);
   return at === undefined
     ? null
-    : `${shownLine(at)} is private to sandboxed commands, and files that other programs put there are not visible; use the workspace`;
+    : {
+        why: `${shownLine(at)} is private to sandboxed commands, and files that other programs put there are not visible`,
+        instead: "use the workspace",
+      };
 }
 
+/** A URL of another machine, whose path is not a path of this one. */
+const URL_TEXT = /\b(?!unix:|file:)[a-z][a-z\d+.-]*:\/\/\S*/gi;
+
 /** Returns the possible paths in a line: quoted texts, and words that look like a path. Relative ones are resolved. */
-function pathsIn(line: string, cwd: string): string[] {
+function pathsIn(text: string, cwd: string): string[] {
+  const line = text.replaceAll(URL_TEXT, " ");
   const quoted = [...line.matchAll(/['"`‘“]([^'"`’”]{1,1024})['"`’”]/g)].map(([, text = ""]) => text);
   const words = line
     .split(/[\s:,;()[\]=]+/)
@@ -145,7 +165,7 @@ function pathsIn(line: string, cwd: string): string[] {
     .map((text) => resolve(cwd, text));
 }
 
-function pathHint(path: string, { sandbox, home }: HintContext): string | null {
+function pathHint(path: string, { sandbox, home }: HintContext): Denial | null {
   const shown = shownLine(path);
   const roots = [...sandbox.writable, ...(sandbox.temporary === null ? [] : [sandbox.temporary]), ...sandbox.hidden];
   const denied = [
@@ -154,23 +174,29 @@ function pathHint(path: string, { sandbox, home }: HintContext): string | null {
     ...credentialPaths({ own: [home], others: [] }, []),
   ];
   if (denied.some((one) => isWithin(path, one))) {
-    return `${shown} is masked for every sandboxed command; ${REQUEST_OFF}`;
+    return { why: `${shown} is masked for every sandboxed command`, access: OFF };
   }
   const root = roots.find((one) => isWithin(path, one));
   if (root !== undefined) {
-    const protectedPath = protectedPathOf(path, root);
-    return protectedPath === null
-      ? null
-      : `${shownLine(protectedPath)} is a protected path; request \`writable: ["${shownLine(protectedPath)}"]\``;
+    const place = protectedPathOf(path, root);
+    if (place === null) return null;
+    const at = shownLine(place);
+    return { why: `${at} is a protected path`, access: { field: "writable", path: at } };
   }
   const { real } = nearestReal(path);
   // If the gateway cannot write to the path either, the sandbox is not the cause.
   if (sandbox.user === null && !isWritable(real)) return null;
   if (sandbox.profile === "read-only") {
-    return `a read-only command cannot write to ${shown}; request \`sandbox: "workspace-write"\``;
+    return {
+      why: `a read-only command cannot write to ${shown}`,
+      access: { field: "sandbox", profile: "workspace-write" },
+    };
   }
-  const ask = real === "/" ? `\`sandbox: "off"\`` : `\`writable: ["${shownLine(real)}"]\``;
-  return `${shown} is outside the workspace; write to the workspace or $TMPDIR, or request ${ask}`;
+  return {
+    why: `${shown} is outside the workspace`,
+    instead: "write to the workspace or /tmp",
+    access: real === "/" ? OFF : { field: "writable", path: shownLine(real) },
+  };
 }
 
 function isWritable(path: string): boolean {

@@ -2,6 +2,7 @@ import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 import { SallyportError } from "../core/error.ts";
 import type { LaunchSpec } from "../core/launch.ts";
+import { nextStep } from "../core/next-step.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { Settings } from "../core/settings.ts";
 import type { TerminalSize } from "../core/terminal.ts";
@@ -44,9 +45,12 @@ function stdinOnTerminal(): SallyportError {
   return new SallyportError("InvalidRequest", "`stdin` cannot be text when `pty` is true.", [
     {
       action: "type_it",
-      hint: "Omit `stdin`, and send the text with `write` or as keys when the command reads input.",
+      hint: "Send the text as input when the command reads it.",
     },
-    { action: "leave_out", hint: "Or omit `pty`, so that the command reads the text and end of file from a pipe." },
+    {
+      action: "leave_out",
+      hint: "Or run the command without a terminal, so that it reads the text and end of file from a pipe.",
+    },
   ]);
 }
 
@@ -67,7 +71,7 @@ function findShell(path: string | undefined): string {
     }
   }
   throw new SallyportError("CommandNotFound", "`bash` was not found. It is required to run shell text.", [
-    { action: "install_bash", hint: "Install bash, or run a program without a shell by passing `args`." },
+    nextStep("install_bash", { name: "install-bash" }),
   ]);
 }
 
@@ -88,8 +92,8 @@ function timeoutOf(request: RunRequest, { timeouts }: Pick<Settings, "timeouts">
   const asked = request.timeoutMs ?? Math.min(byDefault, most);
   if (asked <= most && (asked > 0 || most === Number.POSITIVE_INFINITY)) return asked;
   throw new SallyportError("InvalidRequest", `\`timeoutMs\` must be from 1 to ${most}; received ${asked}.`, [
-    { action: "increase_limits", hint: "The operator can raise `timeouts.maxSeconds` in sallyport.json." },
-    { action: "use_background", hint: "Or run the command in the background, where a timeout is not required." },
+    nextStep("increase_limits", { name: "raise-limit", key: "timeouts.maxSeconds", requestable: false }),
+    nextStep("use_background", { name: "use-background" }),
   ]);
 }
 

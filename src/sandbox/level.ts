@@ -5,6 +5,7 @@
 import { existsSync } from "node:fs";
 import { SallyportError } from "../core/error.ts";
 import type { SandboxCapabilities, SandboxSpec } from "../core/launch.ts";
+import { operatorStep } from "../core/next-step.ts";
 import type { SandboxEnforcement, UnsupportedFeature } from "../core/sandbox-level.ts";
 import { notEnforcedText } from "./not-enforced.ts";
 import { isWithin } from "./workspace.ts";
@@ -84,10 +85,10 @@ export function assertEnforced({ confines, level, notEnforced }: RequiredSandbox
   if (require === true && notEnforced.length > 0) throw incomplete(notEnforced);
 }
 
-const CHECK_MACHINE = {
-  action: "check_sandbox",
-  hint: "Run `sallyport doctor` to see what is missing and how to enable it.",
-};
+const CHECK_MACHINE = operatorStep(
+  "check_sandbox",
+  "Run `sallyport doctor` to see what is missing and how to enable it.",
+);
 
 function nothingConfines(confines: boolean, notEnforced: readonly UnsupportedFeature[]): SallyportError {
   const what = confines
@@ -98,10 +99,10 @@ function nothingConfines(confines: boolean, notEnforced: readonly UnsupportedFea
     `This machine cannot ${what}, so no command is run. To run commands anyway, the operator can set \`"sandbox": "off"\` or \`"require": false\` in the operator's configuration.`,
     [
       CHECK_MACHINE,
-      {
-        action: "ask_operator",
-        hint: 'With `"sandbox": "off"` or `"require": false`, commands have all rights of the user, and every command that cannot be analyzed requires approval.',
-      },
+      operatorStep(
+        "ask_operator",
+        'With `"sandbox": "off"` or `"require": false`, commands have all rights of the user, and every command that cannot be analyzed requires approval.',
+      ),
     ],
   );
 }

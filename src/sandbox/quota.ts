@@ -1,4 +1,5 @@
 import { SallyportError } from "../core/error.ts";
+import { nextStep } from "../core/next-step.ts";
 
 /** The limits of one agent: running sessions, and starts per minute. */
 interface QuotaLimits {
@@ -94,9 +95,9 @@ function tooMany(agent: string, running: number, limit: number): SallyportError 
     "ResourceLimitExceeded",
     `This agent has reached its limit of ${limit} running session${limit === 1 ? "" : "s"}.`,
     [
-      { action: "check_status", hint: "List the running sessions and stop those that are no longer needed." },
+      nextStep("check_status", { name: "stop-some-sessions" }),
       { action: "retry", hint: "Or wait for one to end, then try again." },
-      { action: "increase_limits", hint: "The operator can raise `limits.sessions` in sallyport.json." },
+      nextStep("increase_limits", { name: "raise-limit", key: "limits.sessions", requestable: false }),
     ],
     { limit: "sessions", value: limit, running, agent },
   );
@@ -110,7 +111,7 @@ function tooFast(agent: string, limit: number, oldest: number | null, now: numbe
     [
       { action: "retry", hint: `Try again in ${seconds} s.` },
       { action: "optimize", hint: "Combine several commands into one." },
-      { action: "increase_limits", hint: "The operator can raise `limits.startsPerMinute` in sallyport.json." },
+      nextStep("increase_limits", { name: "raise-limit", key: "limits.startsPerMinute", requestable: false }),
     ],
     { limit: "startsPerMinute", value: limit, agent },
   );

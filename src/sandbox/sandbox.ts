@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { uptimeMs } from "../core/clock.ts";
 import { SallyportError } from "../core/error.ts";
 import type { SandboxCapabilities, SandboxSpec } from "../core/launch.ts";
+import { nextStep } from "../core/next-step.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { Settings } from "../core/settings.ts";
 import { type Access, type BasePaths, expandPath, requestedAccess } from "./access.ts";
@@ -323,10 +324,7 @@ function writableRoot(workspace: string): SallyportError {
     workspace === "/"
       ? { action: "check_scope", hint: "Run Sallyport in a project folder, or set the workspace to one." }
       : { action: "check_scope", hint: "Name the folders that the command writes to." },
-    {
-      action: "request_access",
-      hint: 'Or request `sandbox: "read-only"`, or `sandbox: "off"`, which requires approval.',
-    },
+    nextStep("request_access", { name: "other-profile" }),
   ]);
 }
 

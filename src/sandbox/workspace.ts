@@ -1,6 +1,7 @@
 import { closeSync, constants, lstatSync, mkdirSync, openSync, realpathSync, type Stats } from "node:fs";
 import { basename, dirname, isAbsolute, normalize, relative } from "node:path";
 import { SallyportError } from "../core/error.ts";
+import { nextStep } from "../core/next-step.ts";
 
 /** The folders that the paths of a request may be in. */
 export interface Scope {
@@ -111,22 +112,27 @@ export function nearestReal(path: string): { real: string; missing: string[] } {
 }
 
 function outOfScope(what: PathParameter, path: string, why: string, scope: Scope): SallyportError {
-  const hint = `Use a path in \`${scope.root}\`, or omit \`${what}\`.`;
   const message = `The path ${JSON.stringify(path)} in \`${what}\` ${why}.`;
-  return new SallyportError("PathOutOfScope", message, [{ action: "check_scope", hint }], {
-    path,
-    workspace: scope.root,
-  });
+  return new SallyportError(
+    "PathOutOfScope",
+    message,
+    [nextStep("check_scope", { name: "enter-workspace", parameter: what, workspace: scope.root })],
+    {
+      path,
+      workspace: scope.root,
+    },
+  );
 }
 
 function notFound(what: PathParameter, path: string, asked: string): SallyportError {
   const part = what === "cwd" ? "The path" : "The parent folder of the path";
-  const hint =
-    what === "cwd"
-      ? "Use an existing folder, or omit `cwd` to run in the workspace."
-      : `Use a path in an existing folder, or omit \`${what}\`.`;
   const message = `${part} ${JSON.stringify(path)} in \`${what}\` ${missingReason(asked)}.`;
-  return new SallyportError("WorkdirNotFound", message, [{ action: "check_scope", hint }], { path });
+  return new SallyportError(
+    "WorkdirNotFound",
+    message,
+    [nextStep("check_scope", { name: "fix-folder", parameter: what })],
+    { path },
+  );
 }
 
 function missingReason(path: string): string {

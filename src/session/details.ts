@@ -1,10 +1,11 @@
+import { type Wording, worded } from "../core/next-step.ts";
 import type { SessionInfo, SessionLimits, StreamInfo } from "../core/session.ts";
 import { commandLine } from "../text/command-line.ts";
 import { counted, formatDuration, formatSize } from "../text/format.ts";
 import type { Pair } from "../text/table.ts";
 
 /** Returns a session's details as labeled values, in display order. */
-export function sessionDetails(info: SessionInfo): Pair[] {
+export function sessionDetails(info: SessionInfo, wording: Wording): Pair[] {
   const pairs: (Pair | null)[] = [
     ["id", info.id],
     ["name", info.name],
@@ -34,9 +35,9 @@ export function sessionDetails(info: SessionInfo): Pair[] {
       ? ["leftover", `${counted(info.leftover, "process", "processes")} still running when the command ended`]
       : null,
     ...info.warnings.map((warning): Pair => ["warning", warning]),
-    ...info.hints.map((hint): Pair => ["hint", hint]),
+    ...worded(info.hints, wording).map(({ hint }): Pair => ["hint", hint]),
     given("error", info.error?.message),
-    ...(info.error?.recovery ?? []).map(({ hint }): Pair => ["", hint]),
+    ...worded(info.error?.recovery ?? [], wording).map(({ hint }): Pair => ["", hint]),
   ];
   return pairs.filter((pair) => pair !== null);
 }

@@ -1,14 +1,15 @@
 import { LONGEST_TIMEOUT_MS } from "../core/clock.ts";
 import { type ErrorType, type Recovery, SallyportError } from "../core/error.ts";
 import type { BrokenMasks, ExceededLimit } from "../core/launch.ts";
+import { nextStep, operatorStep } from "../core/next-step.ts";
 import type { SessionInfo } from "../core/session.ts";
 import { brokenMasksText } from "../sandbox/describe.ts";
 import { formatSize } from "../text/format.ts";
 
-const LIST = { action: "list_processes", hint: "List all sessions with `sallyport ps -a`." };
+const LIST = nextStep("list_processes", { name: "list-sessions" });
 
 function checkStatus(name: string): Recovery {
-  return { action: "check_status", hint: `Show its status and exit code with \`sallyport inspect ${name}\`.` };
+  return nextStep("check_status", { name: "show-session", session: name });
 }
 
 export function alreadyExited(name: string): SallyportError {
@@ -31,45 +32,33 @@ export function notRunning({ name, status, error }: Pick<SessionInfo, "name" | "
 export function nameInUse(name: string): SallyportError {
   return new SallyportError("NameInUse", `A session named \`${name}\` already exists.`, [
     { action: "choose_name", hint: "Choose another name, or omit it to get a generated one." },
-    { action: "remove_session", hint: `Or remove the old session with \`sallyport rm ${name}\`.` },
+    nextStep("remove_session", { name: "remove-session", session: name }),
   ]);
 }
 
 export function gatewayClosed(): SallyportError {
   return new SallyportError("GatewayClosed", "This gateway is closed.", [
-    {
-      action: "open_gateway",
-      hint: "Open another one with `openGateway()`. Commands that are running keep running.",
-    },
+    operatorStep("open_gateway", "Open another one with `openGateway()`. Commands that are running keep running."),
   ]);
 }
 
 export function stillRunning(name: string): SallyportError {
   return new SallyportError("StillRunning", `Session \`${name}\` is still running.`, [
-    {
-      action: "force_kill",
-      hint: `Stop it first with \`sallyport kill ${name}\`, or remove it with \`sallyport rm --force ${name}\`.`,
-    },
+    nextStep("force_kill", { name: "stop-session", session: name }),
   ]);
 }
 
 export function stdinClosed(name: string): SallyportError {
   return new SallyportError("StdinClosed", `Session \`${name}\` does not accept input.`, [
     checkStatus(name),
-    {
-      action: "open_stdin",
-      hint: 'Start it with `stdin: "open"` (`run -i`) to write to it. Input is accepted until stdin is closed.',
-    },
+    nextStep("open_stdin", { name: "open-stdin" }),
   ]);
 }
 
 export function notOnTerminal(name: string): SallyportError {
   return new SallyportError("NotOnTerminal", `Session \`${name}\` has no terminal.`, [
-    {
-      action: "use_pty",
-      hint: "Start the command with `pty: true` (`run -t`). If you did, its `warnings` say why no terminal was available.",
-    },
-    { action: "write", hint: 'Or start the command with `stdin: "open"` and send input with `write`.' },
+    nextStep("use_pty", { name: "use-terminal" }),
+    nextStep("write", { name: "write-instead" }),
   ]);
 }
 
@@ -145,7 +134,11 @@ export function limitExceeded({ kind, value, peak }: ExceededLimit): Exceeded {
     type: "ResourceLimitExceeded",
     message: `The command exceeded its ${NAME[kind]} limit of ${shown(value)}${reached}. It was killed with all its processes.`,
     recovery: [
-      { action: "increase_limits", hint: increaseHint(kind, key) },
+      nextStep("increase_limits", {
+        name: "raise-limit",
+        key: `limits.${key}`,
+        requestable: kind === "memory" || kind === "processes",
+      }),
       { action: "optimize", hint: OPTIMIZE_HINT[kind] },
     ],
     details: { limit: key, value, peak: peak > 0 ? peak : null },
@@ -158,12 +151,6 @@ const NAME: Record<ExceededLimit["kind"], string> = {
   disk: "disk",
   fileSize: "file size",
 };
-
-function increaseHint(kind: ExceededLimit["kind"], key: string): string {
-  const byOperator = `The operator can raise \`limits.${key}\` in sallyport.json.`;
-  if (kind === "disk" || kind === "fileSize") return byOperator;
-  return `Request a higher limit, up to the configured maximum. ${byOperator}`;
-}
 
 /** Returns the warning for a command that exited on its own after some of its descendants had exceeded a limit. */
 export function limitWarning({ kind, value }: ExceededLimit): string {
@@ -192,7 +179,7 @@ export function sessionLost(): { type: ErrorType; message: string; recovery: Rec
     type: "SessionLost",
     message: "The command ended because its keeper was killed or the machine went down. The exit code is unknown.",
     recovery: [
-      { action: "check_logs", hint: "Check the session's logs for the output up to that point." },
+      nextStep("check_logs", { name: "read-output" }),
       { action: "retry", hint: "Run the command again if that is safe." },
     ],
   };

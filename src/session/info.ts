@@ -59,7 +59,7 @@ export function sessionInfo(row: SessionRow, executor: Executor): SessionInfo {
     streams: streamsOf(row, record, data),
     sandbox: sandboxLabel(decodeSnapshot(row.sandbox)),
     warnings: [...(JSON.parse(row.warnings) as string[]), ...terminalWarnings(history)],
-    hints: JSON.parse(row.hints) as string[],
+    hints: JSON.parse(row.hints) as SessionInfo["hints"],
     error: row.error === null ? null : (JSON.parse(row.error) as SessionInfo["error"]),
   };
 }

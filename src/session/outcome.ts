@@ -1,4 +1,5 @@
 import { homedir } from "node:os";
+import type { Recovery } from "../core/error.ts";
 import type { ExceededLimit, LaunchLimits } from "../core/launch.ts";
 import type { Status } from "../core/result.ts";
 import type { ExitOutcome, ExitRecord, ExitReport } from "../executor/execution.ts";
@@ -24,7 +25,7 @@ const TAIL_BYTES = 32 << 10;
 type SandboxedRun = Pick<SessionRow, "cwd" | "sandbox">;
 
 /** Returns hints on how the sandbox may have caused a non-zero exit. `text` is the command's error output. */
-export function hintsFor(text: string, { cwd, sandbox }: SandboxedRun, record: ExitRecord): string[] {
+export function hintsFor(text: string, { cwd, sandbox }: SandboxedRun, record: ExitRecord): Recovery[] {
   const failed = record.reason === "exited" && record.code !== 0;
   if (!failed || sandbox === null || text === "") return [];
   return sandboxHints(text, { sandbox: decodeSnapshot(sandbox), cwd, home: homedir() });

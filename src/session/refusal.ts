@@ -1,5 +1,6 @@
 import type { Approval } from "../core/approval.ts";
 import type { ErrorType, Recovery, SallyportError } from "../core/error.ts";
+import { nextStep, operatorStep } from "../core/next-step.ts";
 import type { Reason, Verdict } from "../core/policy.ts";
 import type { RunResult } from "../core/result.ts";
 import { sandboxLabel } from "../sandbox/describe.ts";
@@ -52,7 +53,7 @@ export function approvalDenied({ id, status, expiresAt, decidedAt, decisions }: 
     error: {
       type: "CommandDenied",
       message,
-      recovery: [{ action: "approval", hint: `Show the approval request with \`sallyport approvals ${id}\`.` }, REPORT],
+      recovery: [nextStep("approval", { name: "show-approval", approval: id }), REPORT],
     },
   };
 }
@@ -62,7 +63,7 @@ export function approvalDenied({ id, status, expiresAt, decidedAt, decisions }: 
  * deadline, or an exceeded quota.
  */
 export function requestFailed({ type, message, recovery }: SallyportError): Refusal {
-  const hints = recovery.map(({ action, hint }) => ({ action, hint: short(hint) }));
+  const hints = recovery.map((each) => ({ ...each, hint: short(each.hint) }));
   return { status: "failed", error: { type, message: short(message), recovery: hints } };
 }
 
@@ -86,11 +87,8 @@ export function approvalPending(approval: Approval): Refusal {
       type: "ApprovalPending",
       message: `${approvalRequired(approval)} Nothing has run yet.`,
       recovery: [
-        {
-          action: "approve",
-          hint: `A person can decide with \`sallyport approve ${id}\` or \`sallyport deny ${id}\`.`,
-        },
-        { action: "retry", hint: "Submit exactly the same command again after it is approved." },
+        nextStep("approve", { name: "decide-approval", approval: id }),
+        nextStep("retry", { name: "repeat-request" }),
       ],
     },
   };
@@ -107,10 +105,7 @@ function approvalRequired({ id, expiresAt, request: { reasons } }: Approval): st
 export function inputPending(approval: Approval): Refusal {
   const { status, error } = approvalPending(approval);
   const [approve] = error.recovery;
-  const retry = {
-    action: "retry",
-    hint: "Send exactly the same input to the same session again after it is approved.",
-  };
+  const retry = nextStep("retry", { name: "repeat-input" });
   const message = `${approvalRequired(approval)} The session has not received this input.`;
   return { status, error: { ...error, message, recovery: [...(approve ? [approve] : []), retry] } };
 }
@@ -126,7 +121,7 @@ export function attestationMissing({ reasons }: Verdict, { message, recovery }: 
       message: `Denied by the worker: its policy requires approval for this command.${why} ${message}`,
       recovery: [
         ...recovery,
-        { action: "ask_here", hint: 'Submit the request with `ask: "always"` to request approval at the gateway.' },
+        operatorStep("ask_here", 'Submit the request with `ask: "always"` to request approval at the gateway.'),
       ],
     },
   };

@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { AuditEntry, AuditFilter, NewAuditEntry } from "../core/audit.ts";
 import { SallyportError } from "../core/error.ts";
+import { operatorStep } from "../core/next-step.ts";
 import { maskData, maskText } from "../text/secrets.ts";
 import type { AuditRow } from "./audit-chain.ts";
 import {
@@ -181,8 +182,8 @@ export class AuditLog {
 /** Returns the error for a missing head, which is fatal: no command may run without an audit entry. */
 function headMissing(): SallyportError {
   return new SallyportError("StateUnusable", "The audit log has been tampered with: its head is missing.", [
-    { action: "verify_audit", hint: "Run `sallyport audit verify` to see how much of the log can be trusted." },
-    { action: "other_state", hint: "Keep this state folder as evidence and use another one with `--state DIR`." },
+    operatorStep("verify_audit", "Run `sallyport audit verify` to see how much of the log can be trusted."),
+    operatorStep("other_state", "Keep this state folder as evidence and use another one with `--state DIR`."),
   ]);
 }
 

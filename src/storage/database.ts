@@ -3,6 +3,7 @@ import type { StatementSync } from "node:sqlite";
 import { DatabaseSync } from "node:sqlite";
 import { uptimeMs } from "../core/clock.ts";
 import { SallyportError } from "../core/error.ts";
+import { operatorStep } from "../core/next-step.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
 /** How long to wait for other gateways that write to the same file. */
@@ -11,7 +12,7 @@ const BUSY_TIMEOUT_MS = 10_000;
 function unusable(path: string, message: string, hint: string, errcode?: number): SallyportError {
   const recovery = [
     { action: "fix_state", hint },
-    { action: "other_state", hint: "Or use another state folder with `--state DIR` or `SALLYPORT_STATE`." },
+    operatorStep("other_state", "Or use another state folder with `--state DIR` or `SALLYPORT_STATE`."),
   ];
   return new SallyportError("StateUnusable", `\`${path}\`: ${message}.`, recovery, { errcode });
 }

@@ -2,11 +2,12 @@ import { accessSync, chmodSync, constants, lstatSync, mkdirSync, realpathSync } 
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { SallyportError } from "../core/error.ts";
+import { operatorStep } from "../core/next-step.ts";
 
 function unusable(folder: string, message: string, hint: string): SallyportError {
   return new SallyportError("StateUnusable", `The state folder \`${folder}\` ${message}.`, [
     { action: "fix_state", hint },
-    { action: "other_state", hint: "Or use another state folder with `--state DIR` or `SALLYPORT_STATE`." },
+    operatorStep("other_state", "Or use another state folder with `--state DIR` or `SALLYPORT_STATE`."),
   ]);
 }
 

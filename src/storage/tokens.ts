@@ -4,6 +4,7 @@ import type { NewAuditEntry } from "../core/audit.ts";
 import { type ErrorText, SallyportError } from "../core/error.ts";
 import { newId } from "../core/id.ts";
 import { agentName } from "../core/names.ts";
+import { operatorStep } from "../core/next-step.ts";
 import { NAME_LENGTH } from "../core/output-limits.ts";
 import { inTransaction } from "./database.ts";
 
@@ -27,7 +28,7 @@ function tokenNameTaken(name: string): ErrorText {
 function noSuchToken(reference: string): ErrorText {
   return [
     `No such token: ${quoted(reference)}.`,
-    [{ action: "list_tokens", hint: "List all tokens with `sallyport token list`." }],
+    [operatorStep("list_tokens", "List all tokens with `sallyport token list`.")],
   ];
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { SallyportError } from "../core/error.ts";
+import { operatorStep } from "../core/next-step.ts";
 
 /** How often to check for changes by other processes. */
 const POLL_MS = 100;
@@ -57,7 +58,7 @@ class WorkNotifier {
   }
 }
 
-const LIST = { action: "list_work", hint: "List all items and their states with `sallyport work list -a`." };
+const LIST = operatorStep("list_work", "List all items and their states with `sallyport work list -a`.");
 
 function workNotFound(id: number): SallyportError {
   return new SallyportError("WorkNotFound", `No such work item: ${id}.`, [LIST]);

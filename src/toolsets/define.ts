@@ -80,7 +80,7 @@ export interface Toolset {
   /** True when the text of every result is JSON, also that of a failure. */
   json?: boolean;
   /** Translates a failure to the contract's error types and parameter names. */
-  mapFailure?: (failure: ToolFailure) => ToolFailure;
+  mapFailure: (failure: ToolFailure) => ToolFailure;
 }
 
 /** Returns a declared tool as a callable `Tool` of the gateway. */
@@ -130,7 +130,7 @@ async function call(
     if (signal?.aborted && error === signal.reason) return refused(cancelled());
     if (!(error instanceof SallyportError) || UNAVAILABLE.has(error.type)) throw error;
     const failure = error.toJSON();
-    return refused(toolset.mapFailure?.(failure) ?? failure);
+    return refused(toolset.mapFailure(failure));
   }
 }
 
@@ -138,7 +138,7 @@ function finish(answer: HandlerResult, { mapFailure, json = false }: Toolset): T
   const { structured, text, failure, cause, complete = json } = answer;
   const why = failure ?? cause;
   if (!why) return { structured, text: text ?? JSON.stringify(structured), isError: false };
-  const error = truncateFailure(mapFailure?.(why) ?? why);
+  const error = truncateFailure(mapFailure(why));
   const result = { ...structured, error };
   if (!failure) return { structured: result, text: text ?? JSON.stringify(result), isError: false };
   return { structured: result, text: text ?? (complete ? JSON.stringify(result) : failureText(error)), isError: true };

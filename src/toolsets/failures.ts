@@ -1,34 +1,28 @@
 import type { Recovery } from "../core/error.ts";
 import { truncateMiddle } from "../text/truncate.ts";
+import { forModel } from "./next-steps.ts";
 import type { ToolFailure } from "./tool.ts";
+import type { Vocabulary } from "./vocabulary.ts";
 
 /** A contract's name for an error type, and the recovery actions that the contract defines for it. */
 interface FailureMapping {
   type?: string;
   /** The contract's recovery actions. Sallyport's own follow, except those with the same action. */
   recovery: readonly Recovery[];
-  /** True to omit Sallyport's own recovery hints, which may name CLI commands. */
+  /** True to omit Sallyport's own recovery hints. */
   only?: boolean;
 }
 
 /**
- * Returns a function that translates a failure to the terms of a contract. `table` maps error types and recovery
- * actions; `parameters` maps names of request fields (such as `cwd` to `workdir`). Configuration keys that look like a
- * field, such as `env.pass`, keep their name.
+ * Returns a function that translates a failure to the terms of a contract: next steps and parameter names in the words of
+ * the toolset, then the error types and recovery actions of `table`.
  */
 export function failureMapper(
   table: Readonly<Record<string, FailureMapping>>,
-  parameters: Readonly<Record<string, string>> = {},
+  words: Vocabulary,
 ): (failure: ToolFailure) => ToolFailure {
-  const field = /`(\w+)(?=[.`])(?![\w.]*` in sallyport\.json)/g;
-  const renamed = (text: string) =>
-    text.replace(field, (all, name: string) => (Object.hasOwn(parameters, name) ? `\`${parameters[name]}` : all));
-  return ({ type, message, recovery }) => {
-    const failure = {
-      type,
-      message: renamed(message),
-      recovery: recovery.map(({ action, hint }) => ({ action, hint: renamed(hint) })),
-    };
+  return (original) => {
+    const failure = forModel(original, words);
     const entry = Object.hasOwn(table, failure.type) ? table[failure.type] : undefined;
     if (!entry) return failure;
     const names = new Set(entry.recovery.map(({ action }) => action));

@@ -1,9 +1,11 @@
-import type { Recovery } from "../core/error.ts";
+import { worded } from "../core/next-step.ts";
 import type { ResourceUsage, RunResult } from "../core/result.ts";
 import type { SessionInfo } from "../core/session.ts";
 import { sessionLost } from "../session/errors.ts";
 import { signalName } from "../session/signals.ts";
 import { counted, formatDuration, formatSize } from "../text/format.ts";
+import { forModel, toolsetWording } from "./next-steps.ts";
+import type { ToolFailure } from "./tool.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
 type Outcome = RunResult | SessionInfo;
@@ -33,8 +35,8 @@ export function remarksMessage(outcome: Outcome, words: Vocabulary): string | nu
 
 /** Returns what else happened: processes that were terminated, and what the sandbox probably stopped. */
 function remarks(outcome: Outcome, words: Vocabulary): (string | null)[] {
-  const hints = outcome.hints.map((hint) => `${hint[0]?.toUpperCase()}${hint.slice(1)}.`);
-  return [leftoverMessage(outcome, words), ...hints];
+  const hints = worded(outcome.hints, toolsetWording(words));
+  return [leftoverMessage(outcome, words), ...hints.map(({ hint }) => hint)];
 }
 
 function joined(parts: readonly (string | null)[]): string | null {
@@ -46,15 +48,16 @@ function causeMessage(outcome: Outcome, words: Vocabulary, timeoutMs?: number): 
   const { status, error, signal } = outcome;
   if (status === "running") return null;
   if (status === "timed_out") return timeoutMessage(outcome, words, timeoutMs);
-  if (status === "lost") return failureMessage(error ?? sessionLost());
-  if (error) return failureMessage(error);
+  if (status === "lost") return failureMessage(error ?? sessionLost(), words);
+  if (error) return failureMessage(error, words);
   if (status in UNSTARTED) return UNSTARTED[status as keyof typeof UNSTARTED];
   if (status === "killed") return killedMessage(outcome);
   return signal ? `Killed by ${signalCause(signal, outcome.resourceUsage)}.` : exitCodeMessage(outcome);
 }
 
 /** Returns the error's message and its first recovery hint. */
-function failureMessage({ message, recovery }: { message: string; recovery: readonly Recovery[] }): string {
+function failureMessage(failure: ToolFailure, words: Vocabulary): string {
+  const { message, recovery } = forModel(failure, words);
   const [first] = recovery;
   return first === undefined ? sentence(message) : `${sentence(message)} ${sentence(first.hint)}`;
 }

@@ -8,7 +8,7 @@ import { EXEC } from "./exec/index.ts";
 import { PROCESS } from "./process/index.ts";
 import { RUNNER } from "./runner/index.ts";
 import { SHELL } from "./shell/index.ts";
-import type { Tool, ToolsetName } from "./tool.ts";
+import type { Tool, ToolFailure, ToolsetName } from "./tool.ts";
 
 const ALL: Record<ToolsetName, Toolset> = { runner: RUNNER, process: PROCESS, exec: EXEC, shell: SHELL, bash: BASH };
 
@@ -34,6 +34,11 @@ export function tools(gateway: Gateway, names: ToolsetName | readonly ToolsetNam
   const found = wanted.flatMap((toolset) => toolset.tools.map((spec) => bind(gateway, toolset, spec)));
   assertDistinctNames(found);
   return found;
+}
+
+/** Returns a failure in the error types, recovery actions and words of a toolset. */
+export function toolsetFailure(name: ToolsetName, failure: ToolFailure): ToolFailure {
+  return find(name).mapFailure(failure);
 }
 
 function find(name: ToolsetName): Toolset {

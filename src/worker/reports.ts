@@ -28,7 +28,7 @@ export async function exitOutcome(
   const account: ExitReport = {
     status: ended.status,
     warnings: JSON.parse(ended.warnings) as string[],
-    hints: JSON.parse(ended.hints) as string[],
+    hints: JSON.parse(ended.hints) as ExitReport["hints"],
     error: ended.error === null ? null : (JSON.parse(ended.error) as ExitReport["error"]),
     ...(session.background === 1 ? callbackLogs(session, data.forCallback()) : { logPath: null, lastLines: [] }),
   };
@@ -54,7 +54,7 @@ export function outcomeFromRow(row: SessionRow, logs: { logPath: string | null; 
   const account: ExitReport = {
     status: row.status,
     warnings: JSON.parse(row.warnings) as string[],
-    hints: JSON.parse(row.hints) as string[],
+    hints: JSON.parse(row.hints) as ExitReport["hints"],
     error: row.error === null ? null : (JSON.parse(row.error) as ExitReport["error"]),
     ...logs,
   };

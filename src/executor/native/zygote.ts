@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { SallyportError } from "../../core/error.ts";
+import { nextStep, operatorStep } from "../../core/next-step.ts";
 import { keeperUnavailable, readIfExists } from "../errors.ts";
 import { findProcess, sendSignal } from "../processes.ts";
 import { spawnKeeper } from "../spawn-keeper.ts";
@@ -84,7 +85,7 @@ function buildId(): string {
     throw new SallyportError("KeeperUnavailable", "The native keeper has not been built.", [
       { action: "install_compiler", hint: "Install a C compiler, for example with `apt-get install gcc libc6-dev`." },
       { action: "rebuild", hint: `Then build the keeper with \`${BUILD_COMMAND}\`.` },
-      { action: "doctor", hint: "Run `sallyport doctor` to see what this machine supports." },
+      operatorStep("doctor", "Run `sallyport doctor` to see what this machine supports."),
     ]);
   }
 }
@@ -146,10 +147,7 @@ export async function connectToZygote(state: string): Promise<Connection> {
 
 function outOfProcesses(): SallyportError {
   return new SallyportError("SpawnFailed", "No keeper could be forked, because the process limit is reached.", [
-    {
-      action: "check_status",
-      hint: "List the running sessions with `sallyport ps` and stop those that are not needed.",
-    },
-    { action: "retry", hint: "Try again when some processes have ended, or raise the limit with `ulimit -u`." },
+    nextStep("check_status", { name: "stop-some-sessions" }),
+    operatorStep("retry", "Try again when some processes have ended, or raise the limit with `ulimit -u`."),
   ]);
 }

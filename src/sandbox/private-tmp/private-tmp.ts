@@ -25,6 +25,7 @@ import {
 import { join } from "node:path";
 import { SallyportError } from "../../core/error.ts";
 import type { Bind } from "../../core/launch.ts";
+import { operatorStep } from "../../core/next-step.ts";
 import { sha256 } from "../../storage/sha256.ts";
 import { baseFolder, ownUid, writeMarker } from "./base.ts";
 
@@ -129,6 +130,6 @@ function ensureFolder(folder: string, mode: number, user: PrivateTmpOwner["user"
 
 function unusable(folder: string, why: string): SallyportError {
   return new SallyportError("StateUnusable", `The temporary directory \`${folder}\` cannot be used (${why}).`, [
-    { action: "check_permissions", hint: "Remove it, or set `TMPDIR` to a folder that you own." },
+    operatorStep("check_permissions", "Remove it, or set `TMPDIR` to a folder that you own."),
   ]);
 }

@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { constants } from "node:os";
 import { resolve } from "node:path";
 import type { ErrorType, Recovery } from "../../core/error.ts";
+import { nextStep, operatorStep } from "../../core/next-step.ts";
 import type { ExitRecord } from "../../executor/execution.ts";
 import { quotedName, shownName } from "../../text/command-line.ts";
 import { suggestions } from "./not-found.ts";
@@ -124,7 +125,7 @@ function workdirFailure(folder: string, cwd: string, errno: number): LaunchFailu
       : errno === E.EACCES
         ? "cannot be entered"
         : "does not exist";
-  const recovery = [{ action: "check_scope", hint: "Use an existing folder, or omit `cwd` to run in the workspace." }];
+  const recovery = [nextStep("check_scope", { name: "fix-folder", parameter: "cwd" })];
   return { type: "WorkdirNotFound", message: `${folder} ${why}.`, recovery };
 }
 
@@ -156,10 +157,10 @@ const CHECK_PERMISSIONS: Recovery = {
   hint: "Check that the command is executable and that its parent folders can be entered.",
 };
 
-const CHECK_SANDBOX: Recovery = {
-  action: "check_sandbox",
-  hint: "Run `sallyport doctor` to see what this machine supports and how to enable more.",
-};
+const CHECK_SANDBOX = operatorStep(
+  "check_sandbox",
+  "Run `sallyport doctor` to see what this machine supports and how to enable more.",
+);
 
 const LESS_STRICT: Recovery = {
   action: "ask_operator",
@@ -211,30 +212,30 @@ function spawnFailed(program: string, step: string, errno: number): LaunchFailur
 
 function recoveryFor(errno: number, step: string): Recovery[] {
   if (errno === E.ENOSPC || errno === E.EDQUOT) {
-    return [{ action: "free_space", hint: "Free disk space; `sallyport clean` removes old sessions." }];
+    return [
+      { action: "free_space", hint: "Free disk space, then try again." },
+      operatorStep("clean", "`sallyport clean` removes old sessions."),
+    ];
   }
   if (errno === E.EAGAIN) {
     return [
-      {
-        action: "increase_limits",
-        hint: "The process limit is reached. Stop some processes, or raise it with `ulimit -u`.",
-      },
-      RETRY,
+      { action: "stop_processes", hint: "The process limit is reached. Stop some processes, then try again." },
+      operatorStep("increase_limits", "Or raise the limit with `ulimit -u`."),
     ];
   }
   if (errno === E.EMFILE || errno === E.ENFILE) {
     return [
-      {
-        action: "increase_limits",
-        hint: "The open file limit is reached. Raise it with `ulimit -n`, then stop the zygote; the next command restarts it.",
-      },
+      operatorStep(
+        "increase_limits",
+        "The open file limit is reached. Raise it with `ulimit -n`, then stop the zygote; the next command restarts it.",
+      ),
       RETRY,
     ];
   }
   if (step === "sandbox-require") return [RETRY_SANDBOX, CHECK_SANDBOX];
   if (step.startsWith("sandbox-")) return [CHECK_SANDBOX, LESS_STRICT];
   if (step === "log") {
-    return [{ action: "check_path", hint: "`logFile` must name a regular file in an existing, writable folder." }];
+    return [nextStep("check_path", { name: "fix-log-file" })];
   }
   if (errno === E.ETXTBSY) {
     return [{ action: "retry", hint: "The program file is open for writing. Wait until it is closed, then retry." }];

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import type { Recovery } from "../../core/error.ts";
+import { nextStep } from "../../core/next-step.ts";
 import { quotedName } from "../../text/command-line.ts";
 import { nearNames } from "../../text/nearest.ts";
 import { findProgram, isProgram, type LookupContext, namesIn, programNames } from "./programs.ts";
@@ -121,8 +122,5 @@ function shellWords(program: string, { path }: LookupContext): Recovery | null {
   const [first = ""] = program.trim().split(/\s+/, 1);
   const isText = first !== program && (SHELL_ONLY.has(first) || findProgram(first, path) !== null);
   if (!isText && !SHELL_ONLY.has(program)) return null;
-  const hint = isText
-    ? "Pass the program and its arguments separately, or omit `args` to run the text with the shell."
-    : `${quotedName(program)} is part of the shell. Omit \`args\` to run it with the shell.`;
-  return { action: "use_shell", hint };
+  return nextStep("use_shell", { name: "use-shell", program: quotedName(program), text: isText });
 }

@@ -26,7 +26,7 @@ import {
   MAX_TIMEOUT,
   READER,
 } from "./schema.ts";
-import { bashNote, bashText, killedText, startedText, unreadText } from "./text.ts";
+import { BASH_WORDS, bashNote, bashText, killedText, startedText, unreadText } from "./text.ts";
 
 type Args = z.output<typeof BashInput>;
 
@@ -167,8 +167,11 @@ const use_shell_id = { action: "use_shell_id", hint: "Pass the shell_id that Bas
 export const BASH: Toolset = {
   name: "bash",
   tools: [Bash, BashOutput, KillShell],
-  mapFailure: failureMapper({
-    SessionNotFound: { recovery: [use_shell_id], only: true },
-    AmbiguousId: { recovery: [use_shell_id], only: true },
-  }),
+  mapFailure: failureMapper(
+    {
+      SessionNotFound: { recovery: [use_shell_id], only: true },
+      AmbiguousId: { recovery: [use_shell_id], only: true },
+    },
+    BASH_WORDS,
+  ),
 };

@@ -9,7 +9,7 @@ import { resultOutput } from "../output.ts";
 import { deadlineMs, refusal, runOptions, startOptions } from "../run.ts";
 import { DEFAULT_TIMEOUT, ExecuteInput, ExecuteResult } from "./schema.ts";
 import { processList, processLog, processManager, processPoll } from "./sessions.ts";
-import { EXEC_ERRORS, executeNote, executeText, exitCodeOf, startedNote } from "./text.ts";
+import { EXEC_WORDS, executeNote, executeText, exitCodeOf, startedNote } from "./text.ts";
 
 type Args = z.output<typeof ExecuteInput>;
 const HOW = `Each call starts a new shell, so \`cd\` and exported variables do not carry over. By default only the workspace and $TMPDIR are writable. In the foreground the call waits until the command exits. A command that exceeds the timeout (default ${DEFAULT_TIMEOUT} s) is terminated with its child processes: timed_out is true, and output holds the output so far. Child processes still running when a foreground command exits are terminated. With background: true the call returns a session_id immediately; follow the command with process_poll and process_log. The middle of output over 64 KiB is omitted; read it with process_log. log_path is the path of a plain-text log of the output, at most 64 MiB; a line in it marks what was dropped beyond that. Each command requires a person's approval: if approval is pending, call again with the same arguments to wait for the decision.`;
@@ -97,5 +97,5 @@ function logPath(gateway: HandlerCall["gateway"], id: string): string | null {
 export const EXEC: Toolset = {
   name: "exec",
   tools: [execute, executePty, processManager, processList, processPoll, processLog],
-  mapFailure: failureMapper(EXEC_ERRORS, { timeoutMs: "timeout" }),
+  mapFailure: failureMapper({}, EXEC_WORDS),
 };

@@ -61,22 +61,3 @@ export function sessionEntry(info: SessionInfo): Record<string, unknown> {
     log_path: info.logFile,
   };
 }
-
-const USE_PROCESS_LIST = { action: "list_processes", hint: "List the sessions with process_list." };
-
-export const EXEC_ERRORS = {
-  SessionNotFound: { recovery: [USE_PROCESS_LIST], only: true },
-  AmbiguousId: { recovery: [USE_PROCESS_LIST], only: true },
-  AlreadyExited: {
-    recovery: [{ action: "check_status", hint: "Check how it ended with process_poll." }],
-    only: true,
-  },
-  StdinClosed: {
-    recovery: [{ action: "open_stdin", hint: "Start the command with background: true to write to it." }],
-    only: true,
-  },
-  NotOnTerminal: {
-    recovery: [{ action: "use_pty", hint: "Start the command with execute_pty." }],
-    only: true,
-  },
-} as const;

@@ -38,6 +38,7 @@ import {
   invalidFilter,
   monitored,
   PROCESS_ERRORS,
+  PROCESS_WORDS,
   processEntry,
   processResult,
   stateOf,
@@ -210,5 +211,5 @@ function exitedBefore(session: Session): HandlerResult {
 export const PROCESS: Toolset = {
   name: "process",
   tools: [processRun, processMonitor, processKill, processList, processLogs],
-  mapFailure: failureMapper(PROCESS_ERRORS, { cwd: "working_directory", env: "environment", timeoutMs: "timeout" }),
+  mapFailure: failureMapper(PROCESS_ERRORS, PROCESS_WORDS),
 };

@@ -29,7 +29,15 @@ import {
   RunInput,
   RunResult,
 } from "./schema.ts";
-import { blockReason, NO_CLOSING_QUOTE, NO_COMMAND, runnerResult, stillRunning, unknownPid } from "./text.ts";
+import {
+  blockReason,
+  NO_CLOSING_QUOTE,
+  NO_COMMAND,
+  RUNNER_WORDS,
+  runnerResult,
+  stillRunning,
+  unknownPid,
+} from "./text.ts";
 
 const run = tool({
   name: "run",
@@ -172,5 +180,5 @@ export const RUNNER: Toolset = {
   name: "runner",
   json: true,
   tools: [run, runBackground, killProcess, isBlocked],
-  mapFailure: failureMapper({}, { logFile: "log_file", timeoutMs: "timeout" }),
+  mapFailure: failureMapper({}, RUNNER_WORDS),
 };

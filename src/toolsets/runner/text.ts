@@ -2,6 +2,7 @@ import { constants } from "node:os";
 import type { Verdict } from "../../core/policy.ts";
 import type { RunResult } from "../../core/result.ts";
 import { truncateFailure } from "../failures.ts";
+import { forModel as failureForModel } from "../next-steps.ts";
 import { outcomeMessage } from "../outcome-message.ts";
 import { repeatedCommand } from "../result-text.ts";
 import type { Vocabulary } from "../vocabulary.ts";
@@ -38,7 +39,7 @@ export function runnerResult(
   timeoutMs: number,
 ): Record<string, unknown> {
   const { status } = result;
-  const error = result.error && truncateFailure(result.error);
+  const error = result.error && truncateFailure(failureForModel(result.error, RUNNER_WORDS));
   const refused = status === "blocked" || status === "denied";
   const notRun = refused || status === "pending" || status === "failed";
   const exitCode = exitCodeOf(result);

@@ -8,7 +8,7 @@ import { resultOutput } from "../output.ts";
 import { deadlineMs, refusal, runOptions, startOptions } from "../run.ts";
 import { answerNewOutput, processTool } from "./process.ts";
 import { DEFAULT_TIMEOUT, DEFAULT_YIELD_MS, ExecInput, ExecResult, GRACE_MS } from "./schema.ts";
-import { execFields, execNote, execText, SHELL_ERRORS, sessionFields, startedText } from "./text.ts";
+import { execFields, execNote, execText, SHELL_WORDS, sessionFields, startedText } from "./text.ts";
 
 type Args = z.output<typeof ExecInput>;
 
@@ -76,5 +76,5 @@ function requestOf({ command, workdir, env, timeout, pty, security, ask }: Args,
 export const SHELL: Toolset = {
   name: "shell",
   tools: [exec, processTool],
-  mapFailure: failureMapper(SHELL_ERRORS, { cwd: "workdir", timeoutMs: "timeout" }),
+  mapFailure: failureMapper({}, SHELL_WORDS),
 };

@@ -107,30 +107,6 @@ function stateLine(info: SessionInfo): string {
   return outcomeMessage(info, SHELL_WORDS) ?? `Session ${info.id} has ended (${how}).`;
 }
 
-const LIST = { action: "list_processes", hint: 'List the sessions with process and action: "list".' };
-const STDIN_HINT = {
-  action: "open_stdin",
-  hint: "Start the command with background: true or pty: true to write to it.",
-};
-
-export const SHELL_ERRORS = {
-  SessionNotFound: { recovery: [LIST], only: true },
-  AmbiguousId: { recovery: [LIST], only: true },
-  AlreadyExited: {
-    recovery: [{ action: "check_status", hint: 'Check how it ended with process and action: "poll".' }],
-    only: true,
-  },
-  StillRunning: {
-    recovery: [{ action: "force_kill", hint: 'Stop it first with action: "kill", or use action: "remove".' }],
-    only: true,
-  },
-  StdinClosed: { recovery: [STDIN_HINT], only: true },
-  NotOnTerminal: {
-    recovery: [{ action: "use_pty", hint: "Start the command with pty: true." }],
-    only: true,
-  },
-} as const;
-
 /** The text that says why a wait returned. It is empty after an exit, which the state of the session shows. */
 const REASONS: Record<WaitOutcome["reason"], string> = {
   exit: "",

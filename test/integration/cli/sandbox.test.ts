@@ -24,7 +24,7 @@ test("a command can write to the current directory, and gets a hint when it writ
   assert.ok(!existsSync(path));
   assert.match(
     stderr,
-    /sallyport: probably denied by the sandbox: .* is outside the workspace; write to the workspace or \$TMPDIR, or/,
+    /sallyport: Probably denied by the sandbox: .* is outside the workspace; write to the workspace or \/tmp, or run it with `--writable/,
   );
 });
 

@@ -45,7 +45,7 @@ test("by default a command can write only to its workspace and temporary directo
   assert.equal(result.exitCode, 1);
   assert.ok(!existsSync(path));
   assert.match(
-    result.hints[0] ?? "",
+    result.hints[0]?.hint ?? "",
     new RegExp(`denied by the sandbox: ${path} is outside.*writable: \\["${outside}"\\]`),
   );
   assert.deepEqual(gateway.session(result.id).info().hints, result.hints, "the session did not keep the hints");
@@ -201,7 +201,7 @@ test("a protected path can be written with approval, including by a rename", asy
   const refused = await gateway.run(replace);
   if (refused.warnings.some((text) => text.includes("without a mount namespace"))) return;
   assert.notEqual(refused.exitCode, 0);
-  assert.match(refused.hints[0] ?? "", /\.git\/config is a protected path/);
+  assert.match(refused.hints[0]?.hint ?? "", /\.git\/config is a protected path/);
   assert.equal(readFileSync(join(git, "config"), "utf8"), "old");
   const allowed = await gateway.run({ ...replace, writable: [".git/config"] });
   assert.equal(allowed.exitCode, 0, allowed.stderr);

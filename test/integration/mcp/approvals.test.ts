@@ -109,7 +109,7 @@ for (const era of ERAS) {
     const command = `echo waited ${era}`;
     const { error } = await bash(client, command);
     assert.equal(error?.type, "ApprovalPending");
-    const [, id] = /sallyport approve ([0-9a-f-]{36})/.exec(JSON.stringify(error?.recovery)) ?? [];
+    const [, id] = /approval request ([0-9a-f-]{36})/.exec(JSON.stringify(error?.recovery)) ?? [];
     assert.ok(id, JSON.stringify(error));
     const again = await bash(client, command);
     assert.ok(JSON.stringify(again.error).includes(id), "the repeated command did not wait for the same approval");

@@ -314,7 +314,7 @@ test("a hint names the protected path that a command could not write", () => {
       cwd: "/w",
       home: "/h",
     });
-    return /: (\S+) is a protected path/.exec(hint ?? "")?.[1] ?? null;
+    return /: (\S+) is a protected path/.exec(hint?.hint ?? "")?.[1] ?? null;
   };
   assert.equal(hinted("/w/.git/config"), "/w/.git/config");
   assert.equal(hinted("/w/.git/config.lock"), "/w/.git/config");

@@ -124,13 +124,13 @@ test("each cause of a failed start has its own error and hint", () => {
       "fork",
       E.EAGAIN,
       "./good",
-      "SpawnFailed: ./good could not be started: no process could be forked (EAGAIN). The process limit is reached. Stop some processes, or raise it with `ulimit -u`.",
+      "SpawnFailed: ./good could not be started: no process could be forked (EAGAIN). The process limit is reached. Stop some processes, then try again.",
     ],
     [
       "claim",
       E.ENOSPC,
       "./good",
-      "SpawnFailed: ./good could not be started: its session folder could not be created (ENOSPC). Free disk space; `sallyport clean` removes old sessions.",
+      "SpawnFailed: ./good could not be started: its session folder could not be created (ENOSPC). Free disk space, then try again.",
     ],
   ];
   for (const [step, errno, program, expected] of cases) assert.equal(told(step, errno, program), expected, program);

@@ -4,9 +4,15 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, type TestContext, test } from "node:test";
 import { exitCodeOfError } from "../../../src/cli/exit-code.ts";
+import { CLI_WORDING } from "../../../src/cli/next-steps.ts";
 import type { ErrorType } from "../../../src/core/error.ts";
+import { worded } from "../../../src/core/next-step.ts";
+import { TOOLSETS } from "../../../src/core/settings.ts";
+import type { Gateway } from "../../../src/gateway/gateway.ts";
 import { statusOf } from "../../../src/http/errors.ts";
+import { tools, toolsetFailure } from "../../../src/toolsets/tools.ts";
 import { NO_NATS } from "../../fixtures/nats.ts";
+import { commandLineFaults, toolFaults } from "../../fixtures/surface-names.ts";
 import { answers } from "./answers.ts";
 import { closeExamples, EXAMPLES, type Failure, HTTP_EXAMPLES, needsNats } from "./error-examples.ts";
 import { ROOT, samples } from "./pages.ts";
@@ -59,12 +65,33 @@ function assertComplete({ message, recovery }: Failure): void {
   for (const { action } of recovery) assert.match(action, /^[a-z_]+$/);
 }
 
+const gateway = { toolsets: Object.fromEntries(TOOLSETS.map((name) => [name, true])) } as unknown as Gateway;
+const ALL = TOOLSETS.flatMap((name) => tools(gateway, name));
+
+/**
+ * Types whose examples are provoked through a surface, which has worded the hints for its own reader: errors of the HTTP
+ * service, `KillFailed` of `process.kill`, and `SelfApproval` of `sallyport approve`.
+ */
+const WORDED_ALREADY: ReadonlySet<string> = new Set([...Object.keys(HTTP_EXAMPLES), "KillFailed", "SelfApproval"]);
+
+/** Checks that each surface words the next steps with what it has. */
+function assertTakeable(failure: Failure): void {
+  for (const toolset of TOOLSETS) {
+    const { recovery } = toolsetFailure(toolset, failure);
+    assert.ok(recovery.length > 0, `${toolset} shows no next step for ${failure.type}`);
+    const own = tools(gateway, toolset);
+    for (const { hint } of recovery) assert.deepEqual(toolFaults(hint, own, ALL, toolset), [], hint);
+  }
+  for (const { hint } of worded(failure.recovery, CLI_WORDING)) assert.deepEqual(commandLineFaults(hint), [], hint);
+}
+
 /** Checks the error that an example provoked against the rules for messages and against its block on the page. */
 function check(t: TestContext, type: string, failure: Failure, block: string | undefined): void {
   const lines = [failure.message, ...failure.recovery.map(({ hint }) => hint)];
   for (const line of [type, ...lines.map((line) => `  ${line}`)]) t.diagnostic(line);
   assert.equal(failure.type, type, failure.message);
   assertComplete(failure);
+  if (!WORDED_ALREADY.has(type)) assertTakeable(failure);
   assert.ok(
     answers(lines.join("\n"), block ?? ""),
     `${PAGE} shows for ${type}:\n${block}\nbut the error is:\n${lines.join("\n")}`,

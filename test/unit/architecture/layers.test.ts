@@ -10,7 +10,14 @@ const LAYERS = [...section("Source layout").matchAll(/^\| `src\/([a-z]+)\/` \|/g
 /** Folders of independent files (types, schemas, pure functions), each of which is an entry file. */
 const COLLECTIONS = new Set(["core", "text"]);
 /** Exit codes and HTTP statuses by error type, which a test compares with docs/errors.md. */
-const DOCUMENTED_TABLES = ["src/cli/exit-code.ts", "src/http/errors.ts", "src/sandbox/credential-paths.ts"];
+const DOCUMENTED_TABLES = [
+  "src/cli/catalog.ts",
+  "src/cli/exit-code.ts",
+  "src/cli/next-steps.ts",
+  "src/http/errors.ts",
+  "src/http/next-steps.ts",
+  "src/sandbox/credential-paths.ts",
+];
 const MOST_ENTRIES = 22;
 
 const files = sourceFiles("src");

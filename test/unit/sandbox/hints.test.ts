@@ -29,13 +29,13 @@ const USUAL: SandboxSnapshot = {
 };
 
 function hints(stderr: string, sandbox: Partial<SandboxSnapshot> = {}): string[] {
-  return sandboxHints(stderr, { sandbox: { ...USUAL, ...sandbox }, cwd, home: "/home/ada" });
+  return sandboxHints(stderr, { sandbox: { ...USUAL, ...sandbox }, cwd, home: "/home/ada" }).map(({ hint }) => hint);
 }
 
 const one = (stderr: string, sandbox: Partial<SandboxSnapshot> = {}) => {
   const found = hints(stderr, sandbox);
   assert.equal(found.length, 1, `${stderr}: ${JSON.stringify(found)}`);
-  assert.match(found[0] ?? "", /^probably denied by the sandbox: /);
+  assert.match(found[0] ?? "", /^Probably denied by the sandbox: /);
   return found[0] ?? "";
 };
 
@@ -154,4 +154,12 @@ test("returns at most three distinct hints, even for hostile output", () => {
   assert.equal(hints(same.repeat(100)).length, 1);
   assert.deepEqual(hints(`${"'".repeat(1 << 20)} Permission denied`), []);
   assert.ok(!one(`touch: cannot touch '${outside}/\u001b[2Jx': Permission denied`).includes("\u001b"));
+});
+
+test("does not take a URL for a path", () => {
+  const lines = [
+    "E: Failed to fetch http://deb.debian.org/debian/pool/x.deb  Permission denied",
+    "error: cannot read https://example.com/usr/lib/x: Operation not permitted",
+  ];
+  for (const line of lines) assert.deepEqual(hints(line), [], line);
 });

@@ -126,7 +126,7 @@ const cases: [what: string, outcome: RunResult | SessionInfo, message: string | 
   [
     "lost",
     info({ status: "lost", exitCode: null, error: sessionLost() }),
-    "The command ended because its keeper was killed or the machine went down. The exit code is unknown. Check the session's logs for the output up to that point.",
+    'The command ended because its keeper was killed or the machine went down. The exit code is unknown. Read the output up to that point with process and action: "log".',
   ],
   [
     "resource limit",

@@ -3,6 +3,7 @@ import { sessionDetails } from "../../../session/details.ts";
 import { alignedPairs, tabbedPairs } from "../../../text/table.ts";
 import type { Command, Io } from "../../command.ts";
 import { printOneOrMany } from "../../io.ts";
+import { CLI_WORDING } from "../../next-steps.ts";
 import { forEachSession } from "./session-arguments.ts";
 
 export const inspect: Command = {
@@ -28,6 +29,6 @@ export const inspect: Command = {
 };
 
 function details(info: SessionInfo, io: Io): string {
-  const pairs = sessionDetails(info);
+  const pairs = sessionDetails(info, CLI_WORDING);
   return io.isTTY.stdout ? alignedPairs(pairs, io.columns) : tabbedPairs(pairs);
 }

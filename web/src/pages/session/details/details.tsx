@@ -6,6 +6,8 @@ import { ApprovalFacts, Fact } from "../../approvals/details.tsx";
 import { Outcome } from "../../approvals/outcome.tsx";
 import { VERDICTS } from "../../policy-check/verdicts.ts";
 import "../../approvals/approvals.css";
+import { worded } from "../../../../../src/core/next-step.ts";
+import { HTTP_WORDING } from "../../../../../src/http/next-steps.ts";
 import { sessionDetails } from "../../../../../src/session/details.ts";
 
 /** Labels of `sessionDetails` that are shown elsewhere on the page. */
@@ -28,7 +30,7 @@ function labelOf(label: string): string {
 
 /** The recorded details of a session: the command, its verdict and its approval. */
 export function DetailsTab(props: { info: SessionDetails }) {
-  const pairs = () => sessionDetails(props.info).filter(([label]) => !SHOWN_ELSEWHERE.has(label));
+  const pairs = () => sessionDetails(props.info, HTTP_WORDING).filter(([label]) => !SHOWN_ELSEWHERE.has(label));
   return (
     <div class="fact-columns">
       <section class="card padded" aria-labelledby="facts-command">
@@ -57,8 +59,8 @@ export function DetailsTab(props: { info: SessionDetails }) {
           </Show>
           <Show when={props.info.hints.length > 0}>
             <Fact name="Hints for the agent">
-              <For each={props.info.hints}>
-                {(hint) => (
+              <For each={worded(props.info.hints, HTTP_WORDING)}>
+                {({ hint }) => (
                   <p>
                     <Prose text={hint} />
                   </p>
