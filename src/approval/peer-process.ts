@@ -108,6 +108,9 @@ function ownerOf({ inode, uid }: Socket, address: string): Peer {
   const own = process.getuid?.() ?? 0;
   const seesAll = own === 0 && linkOf("/proc/self/ns/pid") === INITIAL_PID_NAMESPACE;
   const mayBeOther = own === 0 || own !== uid || hidden(others).some((pid) => !NEVER_CLIENTS.has(nameOf(pid)));
+  // A descriptor that was sent through a Unix socket and not received yet belongs to no process.
+  const inFlight = !seesAll && sessions.some((pid) => (own === 0 || uidOf(pid) === uid) && hasUnixSocket(pid));
+  if (inFlight) return { kind: "unknown", why: "a process of a session may hide its connection" };
   if (!seesAll && mayBeOther) return { kind: "remote", address };
   return { kind: "unknown", why: "no process owns its connection" };
 }
@@ -155,6 +158,24 @@ function holds(pid: number, inode: string): boolean | null {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "EACCES" ? null : false;
   }
+}
+
+/** Reports whether a process has a Unix socket, or may have one because its descriptors cannot be read. */
+function hasUnixSocket(pid: number): boolean {
+  const inodes = new Set(
+    textOf("/proc/net/unix")
+      .split("\n")
+      .map((line) => `socket:[${line.trim().split(/\s+/)[6]}]`),
+  );
+  return threadsOf(pid).some((task) => {
+    const folder = `/proc/${task}/fd`;
+    const names = attempt(() => readdirSync(folder));
+    return names === null ? isAlive(task) : names.some((name) => inodes.has(linkOf(`${folder}/${name}`) ?? ""));
+  });
+}
+
+function isAlive(pid: number): boolean {
+  return attempt(() => statSync(`/proc/${pid}`)) !== null;
 }
 
 /** Returns the real user ID of a process. The owner of the files in /proc is root for a process that hides. */

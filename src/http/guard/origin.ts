@@ -16,6 +16,9 @@ export function checkRequest(request: IncomingMessage, names: readonly string[])
   if (repeated !== null) return repeatedHeaderError(repeated);
   const name = hostname(host);
   if (name === null || !names.includes(name)) return wrongHost();
+  // A URL with a host name takes precedence over the header (RFC 9112), so a proxy may have checked that one.
+  const [, authority] = /^[a-z]+:\/\/([^/?#]*)/i.exec(request.url ?? "") ?? [];
+  if (authority !== undefined && authority.toLowerCase() !== host?.toLowerCase()) return wrongHost();
   if (origin !== undefined && hostOf(origin) !== host?.toLowerCase()) return wrongOrigin();
   const site = headers["sec-fetch-site"];
   return site === undefined || site === "same-origin" || site === "none" ? null : wrongOrigin();

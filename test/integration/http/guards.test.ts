@@ -35,6 +35,24 @@ const bearer = () => ({ authorization: `Bearer ${service.secrets.operator}` });
 const host = () => new URL(service.url).host;
 const run = '{"command":"true"}';
 
+/** Sends a request line with a whole URL, as to a proxy, and returns the status of the response. */
+async function statusOf(url: string): Promise<number | undefined> {
+  const { hostname, port } = new URL(service.url);
+  const asked = httpRequest({ hostname, port, path: url, headers: bearer() }).end();
+  const [answer] = (await once(asked, "response")) as [IncomingMessage];
+  answer.resume();
+  return answer.statusCode;
+}
+
+test("rejects a URL that names another host than the header", async () => {
+  for (const [url, expected] of [
+    ["http://evil.example/v1/me", 403],
+    ["HTTP://evil.example/v1/me", 403],
+    [`${service.url}/v1/me`, 200],
+  ] as const)
+    assert.equal(await statusOf(url), expected, url);
+});
+
 test("rejects an unknown host name, whatever it resolves to", async () => {
   const port = new URL(service.url).port;
   const names = [
