@@ -1,5 +1,6 @@
 import { ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
 import { packageVersion } from "../core/version.ts";
+import { formatDuration } from "../text/format.ts";
 import { shownLine } from "../text/visible.ts";
 import type { AgentContext } from "./agent-context.ts";
 import type { Connection } from "./connection.ts";
@@ -14,19 +15,19 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Returns the instructions of the server for the model. */
-function instructions(workspace: string): string {
+/** Returns the instructions of the server for the model: what it must know before its first call. */
+function instructions({ workspace, answerWithinMs }: AgentContext["options"]): string {
   return [
     `The tools run commands on this machine, in ${shownLine(workspace)} unless you set another working directory.`,
     // Toolsets can be enabled and disabled while the server runs, and instructions are sent only once.
     "If no tools are listed, the operator has disabled them, and no command can run.",
-    "Every command is checked against a policy before it runs.",
-    "If a command is blocked or denied, the result names the rule; do not rewrite the command to get around it.",
-    "Some commands require approval by a person.",
-    "If a call returns before the person has decided, repeat the same call to keep waiting.",
-    "A command that is still running when the call returns continues as a session; the result says how to wait for it.",
-    "Each session is also available as the resource sallyport://session/{id}; append /output, /stdout or /stderr to the",
-    "URI to read its output.",
+    "By default commands can write only to that folder and to /tmp, which is private to your commands and kept between",
+    "them. Each command starts in a new shell: `cd` and exported variables do not carry over.",
+    "Processes that a foreground command leaves running are terminated; start servers in the background.",
+    `A call returns after at most ${formatDuration(answerWithinMs)}. A command that takes longer keeps running, and the result says how to get the rest.`,
+    "Every command is checked against a policy. If a command is blocked or denied, report it; do not rewrite it to get",
+    "around the rule. Some commands wait for a person's approval: repeat the same call to keep waiting.",
+    "The output of each command is also the resource sallyport://session/{id}/output.",
   ].join(" ");
 }
 
@@ -44,7 +45,7 @@ export function createServer(agentContext: AgentContext, connection: Connection)
     { name: "sallyport", title: "Sallyport", version: packageVersion() },
     {
       capabilities: { tools: { listChanged: true }, resources: { subscribe: true } },
-      instructions: instructions(agentContext.options.workspace),
+      instructions: instructions(agentContext.options),
     },
   );
   server.setRequestHandler("tools/list", async () => ({ tools: await agentContext.tools.list() }));

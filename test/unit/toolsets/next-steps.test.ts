@@ -90,6 +90,25 @@ for (const toolset of TOOLSETS) {
   });
 }
 
+/** What an agent must know before its first call. */
+const MUST_KNOW: readonly RegExp[] = [
+  /only the workspace and \/tmp are writable/,
+  /\/tmp is private to your commands and kept between them/,
+  /`cd` and exported variables do not carry over/,
+  /still running when .* exits are terminated/,
+  /timeout/,
+  /background/,
+  /approval is pending, call again with the same arguments/,
+];
+
+test("the description of every tool that runs commands says what an agent must know", () => {
+  const running = ALL.filter(({ operation, name }) => operation === "run" && name !== "run_background");
+  assert.equal(running.length, 6);
+  for (const { name, description } of running) {
+    for (const fact of MUST_KNOW) assert.match(description, fact, name);
+  }
+});
+
 test("the command line, the library and the HTTP API word every step", () => {
   for (const hint of sentences(CLI_WORDING)) {
     assert.deepEqual(commandLineFaults(hint), [], hint);
