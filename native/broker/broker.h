@@ -22,9 +22,16 @@ struct broker {
 	int64_t check_at; /* when running socket calls are checked, or NEVER */
 };
 
-/* Reports whether this machine supports a broker for commands of SPEC. The test runs once in the zygote, whose keepers
- * inherit the result. */
-bool broker_works(const struct sandbox_spec *spec);
+/* The calls that a broker can serve. */
+enum broker_calls {
+	BROKER_NO_CALLS,
+	BROKER_PID_CALLS, /* it cannot take sockets of a command: a container may forbid pidfd_getfd, or Yama tracing */
+	BROKER_ALL_CALLS,
+};
+
+/* Returns which calls of commands of SPEC a broker can serve on this machine. The test runs once in the zygote, whose
+ * keepers inherit the result. */
+enum broker_calls broker_calls(const struct sandbox_spec *spec);
 
 /* Starts to serve the calls that arrive on LISTENER, which may be -1. */
 void broker_open(struct broker *broker, int listener, const struct sandbox_spec *spec);

@@ -32,8 +32,8 @@ bool notification_answer(int listener, uint64_t id, int error)
 	return ioctl(listener, SEND, &answer) == 0;
 }
 
-void notification_continue(int listener, uint64_t id)
+bool notification_continue(int listener, uint64_t id)
 {
 	struct answer answer = {.id = id, .flags = CONTINUE};
-	ioctl(listener, SEND, &answer);
+	return ioctl(listener, SEND, &answer) == 0;
 }

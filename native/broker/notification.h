@@ -25,8 +25,9 @@ bool notification_is_waiting(int listener, uint64_t id);
 bool notification_answer(int listener, uint64_t id, int error);
 
 /* Lets the kernel execute the call. Only safe if the result depends on nothing but the values of its arguments, because
- * other threads can change memory and descriptors in the meantime. */
-void notification_continue(int listener, uint64_t id);
+ * other threads can change memory and descriptors in the meantime. Returns false if the caller no longer waits, and
+ * before Linux 5.5. */
+bool notification_continue(int listener, uint64_t id);
 
 /* The errno inside the kernel with which a call is restarted after a signal, or fails with EINTR, depending on the
  * signal handler. May only be used if a signal is pending. */

@@ -20,8 +20,17 @@
 #define PAUSE_US 50
 #define ANSWER EXFULL /* an error that connect never returns */
 #define OTHER_USER 65534
+#ifndef SYS_pidfd_send_signal
+#define SYS_pidfd_send_signal 424
+#endif
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
 
-/* Calls connect under a filter and exits with 0 if the broker has answered. */
+/* Exit codes of the caller. */
+enum { ANSWERED, FAILED, CONTINUED };
+
+/* Calls connect under a filter and exits with what the broker has done. */
 __attribute__((noreturn)) static void run_caller(bool other_user)
 {
 	static const struct seccomp_options options = {.sockets = SOCKETS_BROKERED, .broker = true};
@@ -29,20 +38,22 @@ __attribute__((noreturn)) static void run_caller(bool other_user)
 	const struct sock_fprog *filter = seccomp_program(options);
 	if (other_user && (setresgid(OTHER_USER, OTHER_USER, OTHER_USER) < 0 ||
 			   setresuid(OTHER_USER, OTHER_USER, OTHER_USER) < 0))
-		_exit(1);
+		_exit(FAILED);
 	prctl(PR_SET_DUMPABLE, 1); /* as after exec */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (!filter || fd < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		_exit(1);
+		_exit(FAILED);
 	int listener = seccomp_restrict_brokered(filter);
 	if (listener < 0 || broker_handoff_send(listener) < 0)
-		_exit(1);
-	_exit(connect(fd, (struct sockaddr *)&address, sizeof address) < 0 && errno == ANSWER ? 0 : 1);
+		_exit(FAILED);
+	/* Nothing can listen at this path, so the kernel refuses the connection too. */
+	int result = connect(fd, (struct sockaddr *)&address, sizeof address);
+	_exit(result == 0 ? FAILED : errno == ANSWER ? ANSWERED : CONTINUED);
 }
 
 /* Does what the broker does to connect a socket, except for the connection itself. */
-static bool can_serve(int listener, const struct notification *call)
+static bool can_connect(int listener, const struct notification *call)
 {
 	struct target target = {listener, call->id, (pid_t)call->pid};
 	struct sockaddr_un address = {0};
@@ -60,14 +71,28 @@ static bool can_serve(int listener, const struct notification *call)
 	return can;
 }
 
-static bool serve_caller(int listener)
+/* Does what the broker does to send a signal. */
+static bool can_signal(pid_t pid)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	bool can = pidfd >= 0 && syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0) == 0;
+	if (pidfd >= 0)
+		close(pidfd);
+	return can;
+}
+
+static enum broker_calls serve_caller(int listener)
 {
 	struct pollfd waiting = {.fd = listener, .events = POLLIN};
 	struct notification call;
 	if (poll(&waiting, 1, TIMEOUT_MS) != 1 || !(waiting.revents & POLLIN) ||
 	    notification_receive(listener, &call) < 0)
-		return false;
-	return can_serve(listener, &call) && notification_answer(listener, call.id, ANSWER);
+		return BROKER_NO_CALLS;
+	if (!can_signal((pid_t)call.pid))
+		return BROKER_NO_CALLS;
+	if (can_connect(listener, &call))
+		return notification_answer(listener, call.id, ANSWER) ? BROKER_ALL_CALLS : BROKER_NO_CALLS;
+	return notification_continue(listener, call.id) ? BROKER_PID_CALLS : BROKER_NO_CALLS;
 }
 
 /* Waits for the listener of CALLER, or for its exit. */
@@ -83,30 +108,31 @@ static int await_listener(pid_t caller)
 	return -1;
 }
 
-static bool probe(bool other_user)
+static enum broker_calls probe(bool other_user)
 {
 	if (!seccomp_works() || broker_handoff_open() < 0)
-		return false;
+		return BROKER_NO_CALLS;
 	pid_t caller = fork();
 	if (caller == 0)
 		run_caller(other_user);
 	int listener = caller < 0 ? -1 : await_listener(caller);
-	bool works = listener >= 0 && serve_caller(listener);
+	enum broker_calls calls = listener < 0 ? BROKER_NO_CALLS : serve_caller(listener);
 	if (listener >= 0)
 		close(listener);
-	if (!works && caller > 0)
+	if (calls == BROKER_NO_CALLS && caller > 0)
 		kill(caller, SIGKILL);
-	int status = 1;
+	int status = -1;
 	while (caller > 0 && waitpid(caller, &status, 0) < 0 && errno == EINTR)
 		;
-	return works && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	int expected = calls == BROKER_ALL_CALLS ? ANSWERED : CONTINUED;
+	return WIFEXITED(status) && WEXITSTATUS(status) == expected ? calls : BROKER_NO_CALLS;
 }
 
-bool broker_works(const struct sandbox_spec *spec)
+enum broker_calls broker_calls(const struct sandbox_spec *spec)
 {
 	static int known[2] = {-1, -1};
 	int *result = &known[spec->has_user];
 	if (*result < 0)
-		*result = probe(spec->has_user);
-	return *result;
+		*result = (int)probe(spec->has_user);
+	return (enum broker_calls)*result;
 }

@@ -300,7 +300,7 @@ int zygote_serve(const char *state, const char *self, const char *log_level)
 		 KEEPER_BUILD, z.cgroups.locations[CGROUP_MEMORY].version, z.cgroups.locations[CGROUP_CPU].version,
 		 z.cgroups.locations[CGROUP_PIDS].version);
 	/* Keepers inherit what is found out here. */
-	broker_works(&(struct sandbox_spec){0});
+	broker_calls(&(struct sandbox_spec){0});
 	/* 5. Report readiness, and close the caller's descriptors before any keeper inherits them. */
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	(void)!write(STDOUT_FILENO, "ready\n", 6);

@@ -19,10 +19,10 @@
 #include "sandbox/seccomp/seccomp.h"
 
 static enum seccomp_sockets sockets_for(const struct sandbox_spec *spec, const struct cached_sandbox *cached,
-					bool broker)
+					bool socket_broker)
 {
 	if (spec->network == NETWORK_ON)
-		return !sandbox_spec_confines(spec) ? SOCKETS_ANY : broker ? SOCKETS_BROKERED : SOCKETS_NO_UNIX;
+		return !sandbox_spec_confines(spec) ? SOCKETS_ANY : socket_broker ? SOCKETS_BROKERED : SOCKETS_NO_UNIX;
 	if (spec->network == NETWORK_OFF)
 		return cached->namespaces.network < 0 ? SOCKETS_NONE : SOCKETS_LOOPBACK;
 	for (size_t i = 0; i < spec->port_count; i++)
@@ -36,7 +36,7 @@ static enum seccomp_sockets sockets_for(const struct sandbox_spec *spec, const s
  * the command could signal them. With the network off, /proc would show the network of the host. */
 static bool has_pid_namespace(const struct sandbox_spec *spec, int abi, const struct namespaces *namespaces)
 {
-	bool needed = abi < 1 || (abi < 6 && !broker_works(spec)) ||
+	bool needed = abi < 1 || (abi < 6 && broker_calls(spec) == BROKER_NO_CALLS) ||
 		      (spec->network == NETWORK_OFF && namespaces->proc < 0);
 	bool wanted = spec->isolated || (needed && sandbox_spec_confines(spec));
 	return wanted && pid_namespace_works(namespaces);
@@ -59,11 +59,13 @@ static struct mechanisms mechanisms_of(const struct namespaces *namespaces, int 
 static void choose_filter(struct sandbox *sandbox)
 {
 	int abi = sandbox->cached->abi;
-	bool broker = broker_works(sandbox->spec);
+	enum broker_calls calls = broker_calls(sandbox->spec);
+	bool broker = calls != BROKER_NO_CALLS, takes_sockets = calls == BROKER_ALL_CALLS;
 	struct seccomp_options options = {
-		.sockets = sockets_for(sandbox->spec, sandbox->cached, broker),
+		.sockets = sockets_for(sandbox->spec, sandbox->cached, takes_sockets),
 		.tracing = abi > 0,
 		.broker = broker,
+		.listeners = takes_sockets,
 		.signals = broker && abi < 6 && !sandbox->own_pid_namespace,
 		.own_pids = sandbox->own_pid_namespace,
 	};
@@ -215,7 +217,8 @@ static struct mechanisms probe_mechanisms(const struct sandbox_spec *spec, struc
 	if (!namespaces_make(namespaces, spec, &unsupported, &failure))
 		*namespaces = NO_NAMESPACES;
 	int abi = landlock_abi();
-	return mechanisms_of(namespaces, abi, has_pid_namespace(spec, abi, namespaces), broker_works(spec));
+	bool broker = broker_calls(spec) != BROKER_NO_CALLS;
+	return mechanisms_of(namespaces, abi, has_pid_namespace(spec, abi, namespaces), broker);
 }
 
 /* Prints what MECHANISMS do not enforce for each network mode, as a JSON object. */
@@ -245,7 +248,7 @@ int sandbox_probe(void)
 	printf("{\"landlock\":%d,\"mounts\":\"%s\",\"isolation\":%s,\"networkNamespace\":%s,\"seccomp\":%s,"
 	       "\"socketBroker\":%s,\"unsupported\":{\"shared\":",
 	       mechanisms.landlock_abi, mounts, in_isolation.isolation ? "true" : "false", network ? "true" : "false",
-	       mechanisms.seccomp ? "true" : "false", mechanisms.broker ? "true" : "false");
+	       mechanisms.seccomp ? "true" : "false", broker_calls(&shared) == BROKER_ALL_CALLS ? "true" : "false");
 	print_unsupported(shared, &mechanisms);
 	printf(",\"isolated\":");
 	print_unsupported(isolated, &in_isolation);

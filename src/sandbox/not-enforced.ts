@@ -32,7 +32,7 @@ export const NOT_ENFORCED: Record<UnsupportedFeature, NotEnforced> = {
   },
   "scope-signals": {
     what: "the restriction of signals to the command's own processes",
-    needs: "a PID namespace, Landlock ABI 6 (Linux 6.12), or the socket broker",
+    needs: "a PID namespace, Landlock ABI 6 (Linux 6.12), or a broker (Linux 5.5)",
   },
   "scope-abstract": {
     what: "the restriction of abstract Unix sockets",

@@ -78,12 +78,13 @@ static void patch_leaves(struct program *p, unsigned short from, unsigned short 
 
 static unsigned options_index(struct seccomp_options options)
 {
-	return options.tracing | options.broker << 1 | options.signals << 2 | options.own_pids << 3;
+	return options.tracing | options.broker << 1 | options.signals << 2 | options.own_pids << 3 |
+	       options.listeners << 4;
 }
 
 const struct sock_fprog *seccomp_program(struct seccomp_options options)
 {
-	static struct sock_fprog programs[SOCKETS_COUNT][16];
+	static struct sock_fprog programs[SOCKETS_COUNT][32];
 	struct sock_fprog *program_of = &programs[options.sockets][options_index(options)];
 	if (program_of->filter)
 		return program_of;

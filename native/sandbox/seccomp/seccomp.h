@@ -21,7 +21,8 @@ enum seccomp_sockets {
 struct seccomp_options {
 	enum seccomp_sockets sockets;
 	bool tracing; /* allow ptrace and similar calls, which Landlock restricts to the sandbox */
-	bool broker;  /* pass calls that a filter cannot check to the broker; without it, they are refused */
+	bool broker;  /* pass calls that name a process to the broker; without it, they are refused */
+	bool listeners; /* the same for listen with listed ports */
 	bool signals; /* the broker checks signals, because neither Landlock nor a pid namespace restricts them */
 	bool own_pids; /* the command has its own pid namespace, so every pid that it can name is its own */
 };

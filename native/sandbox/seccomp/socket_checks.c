@@ -93,7 +93,7 @@ static uint32_t action_for_listen(struct seccomp_options options)
 {
 	if (options.sockets != SOCKETS_TCP && options.sockets != SOCKETS_TCP_UDP)
 		return SECCOMP_RET_ALLOW;
-	return options.broker ? RET_USER_NOTIF : REFUSE(EPERM);
+	return options.listeners ? RET_USER_NOTIF : REFUSE(EPERM);
 }
 
 /* Rejects TCP Fast Open, which opens a connection by sending and bypasses Landlock's check of connect. */

@@ -42,10 +42,11 @@ for (const uid of IDENTITIES) {
   suite(`calls of user ${uid} that name a process`, { skip }, async () => {
     const other = await outsider(uid);
     after(() => other.end());
-    const old = { landlock: 5, namespaces: false };
+    const old: Limits = { landlock: 5, namespaces: false };
+    const contained: Limits = { ...old, broker: "pids" };
 
-    for (const limits of [{}, old]) {
-      const signals = limits === old ? [...SIGNALS, ...OWNERS] : tier.landlock >= 6 ? SIGNALS : [];
+    for (const limits of [{}, old, contained]) {
+      const signals = "landlock" in limits ? [...SIGNALS, ...OWNERS] : tier.landlock >= 6 ? SIGNALS : [];
       test(`reach only processes of the command: ${JSON.stringify(limits)}`, async () => {
         const cell = await cellOf(limits, uid);
         const attempt = cell.install("attempt");
@@ -58,7 +59,7 @@ for (const uid of IDENTITIES) {
           }
           for (const call of [...CALLS, ...SIGNALS, ...OWNERS]) {
             const own = (await cell.run([attempt, call, "child"], cell.sandbox())).stdout.trim();
-            const refused = limits === old && OWNERS.includes(call);
+            const refused = "landlock" in limits && OWNERS.includes(call);
             assert.equal(own, refused ? "EPERM" : "done", `${call} of a child`);
             const self = (await cell.run([attempt, call, "self"], cell.sandbox())).stdout.trim();
             assert.equal(self, "done", `${call} of itself`);
@@ -71,6 +72,21 @@ for (const uid of IDENTITIES) {
         }
       });
     }
+
+    test("need no broker that can take sockets", async () => {
+      const cell = await cellOf(contained, uid);
+      const attempt = cell.install("attempt");
+      try {
+        const { record } = await cell.run([attempt, "socket", "1", "1"], cell.sandbox());
+        assert.deepEqual([...(record.gaps ?? [])].sort(), ["ipc", "metadata", "mounts"]);
+        assert.equal((await cell.run([attempt, "socket", "1", "1"], cell.sandbox())).stdout, "EPERM\n");
+        const ports = cell.sandbox({ network: { ports: [443] } });
+        const listening = await cell.run([cell.install("escape"), "listen-unbound"], ports);
+        assert.match(listening.stderr, /Operation not permitted/);
+      } finally {
+        await cell.close();
+      }
+    });
 
     test("signal all processes of the command, and no others, with kill -1", async () => {
       const cell = await cellOf(old, uid);

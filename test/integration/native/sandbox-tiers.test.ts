@@ -109,6 +109,7 @@ const MACHINES: Limits[] = [
   { seccomp: false },
   { broker: false },
   { broker: false, landlock: 5 },
+  { broker: "pids", landlock: 5, namespaces: false },
 ];
 
 for (const limits of MACHINES) {
