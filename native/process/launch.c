@@ -21,6 +21,14 @@
 #include "io/open_beneath.h"
 #include "process/process_tree.h"
 
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+#ifndef CLOSE_RANGE_UNSHARE
+#define CLOSE_RANGE_UNSHARE 2u
+#endif
+#define NO_DESCRIPTOR (~0u) /* higher than any descriptor */
+
 /* ---- resource limits ---- */
 
 /* The usual soft limit of a login shell. Node raises its own to the hard limit, which slows down programs that close
@@ -242,10 +250,20 @@ void child_prepare(const struct launch_context *context)
 	apply_sandbox(context);
 }
 
+bool child_can_unshare_descriptors(void)
+{
+	static int known = -1;
+	if (known < 0) /* neither call changes anything */
+		known = unshare(0) == 0 || syscall(SYS_close_range, NO_DESCRIPTOR, NO_DESCRIPTOR, 0) == 0;
+	return known;
+}
+
 void child_exec(const struct launch_context *context)
 {
-	/* Until here, the child shared the keeper's descriptors, including those that were opened in the meantime. */
-	if (unshare(CLONE_FILES) < 0)
+	/* Until here, the child shared the keeper's descriptors, including those that were opened in the meantime.
+	 * Container runtimes forbid unshare with any flag, but not close_range. */
+	if (unshare(CLONE_FILES) < 0 &&
+	    syscall(SYS_close_range, NO_DESCRIPTOR, NO_DESCRIPTOR, CLOSE_RANGE_UNSHARE) < 0)
 		child_fail("descriptors");
 	apply_request(context);
 	execute(context->request);

@@ -56,6 +56,9 @@ __attribute__((noreturn)) void child_fail(const char *step);
 void child_prepare(const struct launch_context *context);
 __attribute__((noreturn)) void child_exec(const struct launch_context *context);
 
+/* Reports whether such a child can get its own descriptors, which `child_exec` requires. */
+bool child_can_unshare_descriptors(void);
+
 /* ---- prefork.c ---- */
 
 /* A preforked child is forked and sandboxed while the gateway processes the result of the last command, and waits for

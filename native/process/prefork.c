@@ -108,7 +108,7 @@ static bool can_wait(const struct sandbox *sandbox)
 	(void)sandbox;
 	return false;
 #else
-	return !sandbox->spec->has_user;
+	return !sandbox->spec->has_user && child_can_unshare_descriptors();
 #endif
 }
 

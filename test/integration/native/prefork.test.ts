@@ -14,9 +14,11 @@ import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import type { LaunchSpec, SandboxSpec } from "../../../src/core/launch.ts";
 import { sandboxCapabilities } from "../../../src/executor/native/probe.ts";
+import { limitedKeeper } from "../../fixtures/limited-keeper.ts";
 import { isRunning, send, zygotesOf } from "../../fixtures/processes.ts";
 import { Cell, IDENTITIES, type Outcome } from "../../fixtures/sandbox-fixture.ts";
 import { until } from "../../fixtures/until.ts";
+import { visibleFolder } from "../../fixtures/visible-folder.ts";
 
 // A keeper that has run two similar commands forks a sandboxed child for the third in advance.
 
@@ -221,4 +223,26 @@ test("a process that a command makes a child of its keeper is killed, and the ke
     assert.deepEqual([stdout, record.code], ["left one\n", 0]);
   }
   await cell.close();
+});
+
+test("a preforked child runs its command where a container forbids unshare", {
+  skip: tier.landlock < 3 ? "needs Landlock 3" : false,
+}, async () => {
+  const { SALLYPORT_KEEPER, TMPDIR } = process.env;
+  // Without a mount namespace, the rules name the folders beside the workspace, and those in /tmp change all the time.
+  const quiet = visibleFolder("sallyport-prefork-");
+  Object.assign(process.env, { SALLYPORT_KEEPER: limitedKeeper({ namespaces: false }), TMPDIR: quiet });
+  const waiting = new Waiting(await Cell.open(), false);
+  try {
+    const { stdout: first } = await waiting.run("ls /proc/self/fd");
+    const { stdout, record } = await waiting.use("ls /proc/self/fd");
+    assert.deepEqual([record.code, record.step, stdout], [0, undefined, first]);
+  } finally {
+    await waiting.cell.close();
+    for (const [name, value] of Object.entries({ SALLYPORT_KEEPER, TMPDIR })) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+    rmSync(quiet, { recursive: true });
+  }
 });
