@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,
+  cpSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -33,6 +34,8 @@ export class Arena {
   readonly home: string;
   readonly state: string;
   readonly sockets: string;
+  /** The initial state of the folders. */
+  readonly template: string;
   /** A folder in /tmp that all users can write to. */
   readonly shared = mkdtempSync(join(tmpdir(), "sallyport-shared-"));
 
@@ -43,25 +46,52 @@ export class Arena {
     this.home = join(folder, "home");
     this.state = join(folder, "state");
     this.sockets = join(folder, "sockets");
+    this.template = join(folder, "template");
     mkdirSync(this.sockets);
+    this.#fillTemplate();
     this.restore();
+  }
+
+  #fillTemplate(): void {
+    const [workspace, outside, home, shared] = ["workspace", "outside", "home", "shared"].map((name) =>
+      join(this.template, name),
+    ) as [string, string, string, string];
+    put(join(shared, "file"), "treasure\n");
+    for (const secret of SECRETS) put(join(home, secret), "treasure\n");
+    put(join(home, ".bashrc"), "# as it was\n");
+    put(join(outside, "victim"), "as it was\n");
+    put(join(outside, "operators/secret"), "treasure\n");
+    mkdirSync(join(outside, "folder"));
+    mkdirSync(workspace);
+    execFileSync("git", ["init", "-q", "--template=", workspace], { env: { ...process.env, HOME: home } });
+    put(join(workspace, ".git/hooks/sample"), "# a hook\n");
+    for (const path of PROTECTED) put(join(workspace, path), "{}\n");
+    put(join(workspace, "sallyport.json"), '{ "$schema": "as it was" }\n');
+  }
+
+  /** The folders with their templates. */
+  get #places(): [place: string, template: string][] {
+    const { workspace, outside, home, shared } = this;
+    return Object.entries({ workspace, outside, home, shared }).map(([name, place]) => [
+      place,
+      join(this.template, name),
+    ]);
   }
 
   /** Restores the initial state of the folders. */
   restore(): void {
-    const places = [this.workspace, this.outside, this.home, this.shared];
-    for (const place of places) rmSync(place, { recursive: true, force: true });
-    put(join(this.shared, "file"), "treasure\n");
-    for (const secret of SECRETS) put(join(this.home, secret), "treasure\n");
-    put(join(this.home, ".bashrc"), "# as it was\n");
-    put(join(this.outside, "victim"), "as it was\n");
-    put(join(this.outside, "operators/secret"), "treasure\n");
-    mkdirSync(join(this.outside, "folder"));
-    mkdirSync(this.workspace);
-    execFileSync("git", ["init", "-q", "--template=", this.workspace], { env: { ...process.env, HOME: this.home } });
-    put(join(this.workspace, ".git/hooks/sample"), "# a hook\n");
-    for (const path of PROTECTED) put(join(this.workspace, path), "{}\n");
-    put(join(this.workspace, "sallyport.json"), '{ "$schema": "as it was" }\n');
+    for (const [place, template] of this.#places) {
+      rmSync(place, { recursive: true, force: true });
+      cpSync(template, place, { recursive: true });
+    }
+  }
+
+  /** The same as shell text, with few processes. */
+  get restoreScript(): string {
+    const places = this.#places.map(([place]) => `'${place}'`).join(" ");
+    const { template, folder, shared } = this;
+    const inside = `cp -r '${template}/workspace' '${template}/outside' '${template}/home' '${folder}'`;
+    return `rm -rf ${places} && ${inside} && cp -r '${template}/shared' '${shared}'`;
   }
 
   /** Creates a secret after the command has started. */

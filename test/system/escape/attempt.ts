@@ -1,4 +1,5 @@
 import type { RunRequest } from "../../../src/core/request.ts";
+import type { UnsupportedFeature } from "../../../src/core/sandbox-level.ts";
 
 /**
  * One attempt to escape, as a bash script that exits with 0 only if the attempt succeeds. It can use these variables:
@@ -10,10 +11,12 @@ import type { RunRequest } from "../../../src/core/request.ts";
 export interface Attempt {
   name: string;
   script: string;
-  /** The kind of user for whom the attempt succeeds without a sandbox. Undefined means both kinds. */
-  who?: "root" | "ordinary";
+  /** For whom the attempt is made: root, root with CAP_SYS_ADMIN, or an ordinary user. Undefined means everyone. */
+  who?: "root" | "admin" | "ordinary";
   /** Changes to the default profile. */
   under?: Pick<RunRequest, "sandbox" | "network">;
+  /** Features without which docs/sandbox.md does not promise to prevent the attempt. */
+  unless?: readonly UnsupportedFeature[];
   /** What happens once the command has printed `ready`: with `appear`, a secret is created. */
   meanwhile?: "appear";
 }

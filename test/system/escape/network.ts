@@ -1,3 +1,4 @@
+import type { UnsupportedFeature } from "../../../src/core/sandbox-level.ts";
 import { type Attempt, tool } from "./attempt.ts";
 
 const OFF = { network: "off" } as const;
@@ -20,11 +21,11 @@ const off: [name: string, script: string][] = [
   ["open a socket to the hypervisor", tool("vsock")],
 ];
 
-const ports: [name: string, script: string][] = [
-  ["reach a TCP port", tool("tcp4", "$PORT")],
-  ["reach a TCP port over IPv6", tool("tcp6", "$PORT")],
-  ["reach a UDP port", tool("udp4", "$PORT")],
-  ["listen on a TCP port", tool("bind-tcp", "0")],
+const ports: [name: string, script: string, unless: UnsupportedFeature[]][] = [
+  ["reach a TCP port", tool("tcp4", "$PORT"), ["ports"]],
+  ["reach a TCP port over IPv6", tool("tcp6", "$PORT"), ["ports"]],
+  ["reach a UDP port", tool("udp4", "$PORT"), []],
+  ["listen on a TCP port", tool("bind-tcp", "0"), []],
 ];
 
 export const NETWORK: Attempt[] = [
@@ -36,9 +37,10 @@ export const NETWORK: Attempt[] = [
     under: OFF,
     who: "root" as const,
   })),
-  ...ports.map(([name, script]) => ({
+  ...ports.map(([name, script, unless]) => ({
     name: `${name} that is not in the list of allowed ports`,
     script,
+    unless,
     under: OTHER_PORT,
   })),
   {

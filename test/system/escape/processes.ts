@@ -9,18 +9,26 @@ const MORE = {
   prlimit: "set the limits of",
 };
 
+/** A feature without which signals are not restricted. */
+const SIGNALS = ["scope-signals" as const];
+
 const everyOther: Attempt[] = Object.entries(OTHERS).flatMap(([variable, whom]) =>
-  Object.entries(WAYS).map(([way, what]) => ({ name: `${what} ${whom}`, script: tool(way, `$${variable}`) })),
+  Object.entries(WAYS).map(([way, what]) => ({
+    name: `${what} ${whom}`,
+    script: tool(way, `$${variable}`),
+    ...(way === "ptrace" ? {} : { unless: SIGNALS }),
+  })),
 );
 
 const neighbor: Attempt[] = Object.entries(MORE).map(([way, what]) => ({
   name: `${what} another agent's command`,
   script: tool(way, "$NEIGHBOR"),
+  ...(way === "pidfd-signal" ? { unless: SIGNALS } : {}),
 }));
 
 export const PROCESSES: Attempt[] = [
   ...everyOther,
   ...neighbor,
-  { name: "signal another agent's command with kill", script: "kill -CONT $NEIGHBOR" },
+  { name: "signal another agent's command with kill", script: "kill -CONT $NEIGHBOR", unless: SIGNALS },
   { name: "connect to an abstract socket", script: tool("connect-abstract", "$ABSTRACT") },
 ];

@@ -23,4 +23,8 @@ const ways: [name: string, script: string][] = [
   ["change the list of MCP servers", "echo x > .mcp.json"],
 ];
 
-export const PROTECTED_PATHS: Attempt[] = ways.map(([name, script]) => ({ name, script }));
+export const PROTECTED_PATHS: Attempt[] = ways.map(([name, script]) => ({
+  name,
+  script,
+  unless: ["mounts"],
+}));

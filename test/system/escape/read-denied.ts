@@ -38,11 +38,7 @@ const ways: [name: string, script: string][] = [
   ["read the shell's history", "grep -q treasure $HOME/.bash_history"],
   ["read a browser's cookies", "grep -qr treasure $HOME/.mozilla"],
   ["read a path masked by the operator", "grep -q treasure $OUT/operators/secret"],
-  ["read a file of another program in /tmp", "grep -q treasure $SHARED/file"],
-  ["read a file of another program in /tmp through /proc/self/root", "grep -q treasure /proc/self/root$SHARED/file"],
-  ["list the files of other programs in /tmp", 'ls /tmp | grep -q "^${SHARED##*/}\\$"'],
   ["read the database in the state folder", "head -c 6 $STATE/sallyport.db | grep -q SQLite"],
-  ["list the sessions of other agents", "ls $STATE/sessions | grep -q ."],
   ["read the output of another agent's command", "cat $STATE/sessions/*/stdout | grep -q neighbor"],
   ["write to the state folder", "echo x > $STATE/new"],
   ["connect to a socket of the zygote", 'for s in $STATE/*.sock; do "$TOOL" connect-unix $s && exit 0; done; exit 1'],
@@ -59,21 +55,41 @@ const ways: [name: string, script: string][] = [
   ["list files through the working directory of another agent's command", "ls /proc/$NEIGHBOR/cwd/."],
 ];
 
+/** Only a mount namespace hides these. */
+const visible: [name: string, script: string][] = [
+  ["read a file of another program in /tmp", "grep -q treasure $SHARED/file"],
+  ["read a file of another program in /tmp through /proc/self/root", "grep -q treasure /proc/self/root$SHARED/file"],
+  ["list the files of other programs in /tmp", 'ls /tmp | grep -q "^${SHARED##*/}\\$"'],
+  ["list the sessions of other agents", "ls $STATE/sessions | grep -q ."],
+];
+
 export const READ_DENIED: Attempt[] = [
   ...ways.map(([name, script]) => ({ name, script })),
+  ...visible.map(([name, script]) => ({ name, script, unless: ["mounts" as const] })),
   { name: "open a key by its file handle", script: tool("handle", KEY), who: "root" },
   {
     name: "read a key through the root directory of PID 1",
     script: `grep -q treasure /proc/1/root${KEY}`,
     who: "root",
   },
-  { name: "read the command line of the gateway", script: "grep -q . /proc/$GATEWAY/cmdline", who: "root" },
-  { name: "list the processes of others", script: "ls -d /proc/[0-9]* | grep -qx /proc/$NEIGHBOR", who: "root" },
+  {
+    name: "read the command line of the gateway",
+    script: "grep -q . /proc/$GATEWAY/cmdline",
+    who: "admin",
+    unless: ["mounts"],
+  },
+  {
+    name: "list the processes of others",
+    script: "ls -d /proc/[0-9]* | grep -qx /proc/$NEIGHBOR",
+    who: "admin",
+    unless: ["mounts"],
+  },
   { name: "read the keeper's environment", script: "cat /proc/$KEEPER/environ > /dev/null", who: "root" },
   {
     name: "read a secret created after the command has started",
     script: "echo ready; until test -s go; do sleep 0.02; done; grep -q treasure $HOME/.docker/config.json",
     meanwhile: "appear",
+    unless: ["landlock"],
   },
   { name: "read a key in the profile read-only", script: `grep -q treasure ${KEY}`, under: { sandbox: "read-only" } },
   { name: "read a key in the profile isolated", script: `grep -q treasure ${KEY}`, under: { sandbox: "isolated" } },
@@ -81,15 +97,18 @@ export const READ_DENIED: Attempt[] = [
     name: "find out whether a key exists in the profile isolated",
     script: `test -e ${KEY}`,
     under: { sandbox: "isolated" },
+    unless: ["namespaces"],
   },
   {
     name: "see the gateway's process in the profile isolated",
     script: "test -d /proc/$GATEWAY/fd",
     under: { sandbox: "isolated" },
+    unless: ["namespaces"],
   },
   {
     name: "list the shared temporary directory in the profile isolated",
     script: "ls /tmp | grep -q sallyport-shared",
     under: { sandbox: "isolated" },
+    unless: ["namespaces"],
   },
 ];

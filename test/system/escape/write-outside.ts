@@ -35,7 +35,6 @@ const ways: [name: string, script: string][] = [
   ["create a link outside", "ln -s x $OUT/new"],
   ["create a named pipe outside", tool("mkfifo", "$OUT/new")],
   ["create a socket outside", tool("bind-unix", "$OUT/new")],
-  ["truncate an outside file by its path", tool("truncate", "$OUT/victim")],
   ["truncate an outside file by opening it", ": > $OUT/victim"],
   ["write to a memory-mapped outside file", tool("mmap", "$OUT/victim")],
   ["reopen a descriptor of an outside file for writing", tool("reopen", "$OUT/victim")],
@@ -50,6 +49,15 @@ const ways: [name: string, script: string][] = [
   ["write outside with another shell", "sh -c 'echo x > $OUT/new'"],
   ["write outside with Python", 'python3 -c \'import os; open(os.environ["OUT"] + "/new", "w").write("x")\''],
   ["write outside with Perl", 'perl -e \'open(F, ">", $ENV{OUT} . "/new") or die; print F 1; close F\''],
+  ["create a folder outside with a 32-bit system call", tool("int80", "$OUT/new")],
+  ["write to the home directory", "echo x > $HOME/new"],
+  ["write to a startup file of the shell", "echo x >> $HOME/.bashrc"],
+  ["write to a folder of another program in /tmp", "echo x > $SHARED/new"],
+  ["change a file of another program in /tmp", "echo x >> $SHARED/file"],
+  ["remove a folder of another program in /tmp", "rm -r $SHARED"],
+];
+
+const metadata: [name: string, script: string][] = [
   ["change the mode of an outside file", tool("chmod", "$OUT/victim")],
   ["change the mode of an outside file through a descriptor", tool("fchmod", "$OUT/victim")],
   ["change the mode of an outside file with fchmodat2", tool("fchmodat2", "$OUT/victim")],
@@ -58,12 +66,6 @@ const ways: [name: string, script: string][] = [
   ["change the times of an outside file through a descriptor", tool("futimes", "$OUT/victim")],
   ["set an extended attribute of an outside file", tool("setxattr", "$OUT/victim")],
   ["set an extended attribute of an outside file through a descriptor", tool("fsetxattr", "$OUT/victim")],
-  ["create a folder outside with a 32-bit system call", tool("int80", "$OUT/new")],
-  ["write to the home directory", "echo x > $HOME/new"],
-  ["write to a startup file of the shell", "echo x >> $HOME/.bashrc"],
-  ["write to a folder of another program in /tmp", "echo x > $SHARED/new"],
-  ["change a file of another program in /tmp", "echo x >> $SHARED/file"],
-  ["remove a folder of another program in /tmp", "rm -r $SHARED"],
 ];
 
 const asRoot: [name: string, script: string][] = [
@@ -82,6 +84,12 @@ const asRoot: [name: string, script: string][] = [
 
 export const WRITE_OUTSIDE: Attempt[] = [
   ...ways.map(([name, script]) => ({ name, script })),
+  {
+    name: "truncate an outside file by its path",
+    script: tool("truncate", "$OUT/victim"),
+    unless: ["truncate"],
+  },
+  ...metadata.map(([name, script]) => ({ name, script, unless: ["metadata" as const] })),
   ...asRoot.map(([name, script]) => ({ name, script, who: "root" as const })),
   // Programs that others would run later with the privileges of root or of the gateway's user.
   { name: "make a program in the workspace setuid", script: `cp $BASH mine && ${tool("suid-chmod", "mine")}` },
