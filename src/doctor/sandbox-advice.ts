@@ -45,19 +45,25 @@ function landlockAdvice(machine: Machine): string {
 }
 
 /** The settings that forbid user namespaces, with the value that allows them. The first one that applies is named. */
-const SETTINGS: readonly [path: string, forbids: string, allows: string][] = [
-  ["/proc/sys/kernel/unprivileged_userns_clone", "0", "kernel.unprivileged_userns_clone=1"],
-  ["/proc/sys/user/max_user_namespaces", "0", "user.max_user_namespaces=15000"],
+const SETTINGS: readonly { path: string; allows: string; appliesToRoot: boolean }[] = [
+  {
+    path: "/proc/sys/kernel/unprivileged_userns_clone",
+    allows: "kernel.unprivileged_userns_clone=1",
+    appliesToRoot: false,
+  },
+  { path: "/proc/sys/user/max_user_namespaces", allows: "user.max_user_namespaces=15000", appliesToRoot: true },
 ];
 
 function namespaceAdvice(machine: Machine): string {
-  const setting = SETTINGS.find(([path, forbids]) => readMachineFile(machine, path) === forbids);
   const isRoot = process.getuid?.() === 0;
+  const setting = SETTINGS.find(
+    ({ path, appliesToRoot }) => (!isRoot || appliesToRoot) && readMachineFile(machine, path) === "0",
+  );
   if (!isRoot && isRestricted(machine)) {
     return "Namespaces: AppArmor forbids them; `sallyport doctor --fix` installs a profile for the keeper.";
   }
-  if (setting && !isRoot) {
-    return `Namespaces: allow user namespaces with \`sudo sysctl -w ${setting[2]}\`, and in a file in /etc/sysctl.d to keep the setting.`;
+  if (setting) {
+    return `Namespaces: allow user namespaces with \`${isRoot ? "" : "sudo "}sysctl -w ${setting.allows}\`, and in a file in /etc/sysctl.d to keep the setting.`;
   }
   if (isContainer(machine)) {
     return "Namespaces: start the container with `--security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined` (docs/guides/run-in-containers.md).";

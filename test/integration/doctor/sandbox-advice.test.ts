@@ -17,14 +17,19 @@ const SCRIPT = `
   console.log(JSON.stringify(await check({ state: "/nonexistent", root: process.argv[1] })));
 `;
 
-/** Returns the fix for an ordinary user on a machine with the given files. Null if that user cannot run the check. */
-function advice(limits: Limits, files: Record<string, string>): string | null {
+const IS_ROOT = process.getuid?.() === 0;
+
+/**
+ * Returns the fix for an ordinary user, or for the current one, on a machine with the given files. Null if that user
+ * cannot run the check.
+ */
+function advice(limits: Limits, files: Record<string, string>, ordinary = true): string | null {
   const root = join(folder, String(machines++));
   for (const [path, text] of Object.entries({ "proc/self/ns/user": "", ...files })) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
   }
-  const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+  const user = ordinary && IS_ROOT ? { uid: 65_534, gid: 65_534 } : {};
   const env = { PATH: process.env.PATH, SALLYPORT_KEEPER: limitedKeeper(limits), XDG_CONFIG_HOME: root };
   const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", SCRIPT, root], {
     ...user,
@@ -75,3 +80,10 @@ for (const { what, limits, files, wanted } of CASES) {
     assert.match(fix, wanted);
   });
 }
+
+test("names the setting that forbids user namespaces for root too", { skip: !IS_ROOT && "needs root" }, () => {
+  const fix = advice({ namespaces: false }, { "proc/sys/user/max_user_namespaces": "0\n" }, false);
+  assert.match(fix ?? "", /with `sysctl -w user\.max_user_namespaces=15000`/);
+  const other = advice({ namespaces: false }, { "proc/sys/kernel/unprivileged_userns_clone": "0\n" }, false);
+  assert.doesNotMatch(other ?? "", /unprivileged_userns_clone/);
+});
