@@ -1,24 +1,12 @@
 import assert from "node:assert/strict";
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
-import type { LaunchSpec, SandboxSpec } from "../../../src/core/launch.ts";
 import { sandboxCapabilities } from "../../../src/executor/native/probe.ts";
-import { limitedKeeper } from "../../fixtures/limited-keeper.ts";
-import { isRunning, send, zygotesOf } from "../../fixtures/processes.ts";
-import { Cell, IDENTITIES, type Outcome } from "../../fixtures/sandbox-fixture.ts";
+import { children, Waiting } from "../../fixtures/prefork-fixture.ts";
+import { isRunning, send } from "../../fixtures/processes.ts";
+import { Cell, IDENTITIES } from "../../fixtures/sandbox-fixture.ts";
 import { until } from "../../fixtures/until.ts";
-import { visibleFolder } from "../../fixtures/visible-folder.ts";
 
 // A keeper that has run two similar commands forks a sandboxed child for the third in advance.
 
@@ -34,66 +22,6 @@ const SURROUNDINGS = `grep -E '^(Uid|Gid|Groups|Cap|NoNewPrivs|Seccomp|SigBlk|Si
 /** Kills a process, unless it has already exited with the first process of its PID namespace. */
 function endIfThere(pid: number): void {
   if (isRunning(pid)) send(pid, "SIGKILL");
-}
-
-function read(path: string): string {
-  try {
-    return readFileSync(path, "latin1");
-  } catch {
-    return ""; // the process has ended
-  }
-}
-
-function children(pid: number): number[] {
-  return read(`/proc/${pid}/task/${pid}/children`).split(" ").filter(Boolean).map(Number);
-}
-
-class Waiting {
-  readonly cell: Cell;
-  readonly isolated: boolean;
-  zygote = 0;
-
-  constructor(cell: Cell, isolated: boolean) {
-    this.cell = cell;
-    this.isolated = isolated;
-  }
-
-  run(text: string, rest: Partial<LaunchSpec> = {}, sandbox: SandboxSpec | null = this.sandbox): Promise<Outcome> {
-    return this.cell.sh(text, sandbox, rest);
-  }
-
-  get sandbox(): SandboxSpec {
-    return this.cell.sandbox({ isolated: this.isolated });
-  }
-
-  /** The preforked children of idle keepers. Does not list all processes, because it is polled. */
-  get there(): number[] {
-    if (this.zygote === 0) this.zygote = zygotesOf(this.cell.state)[0] ?? 0;
-    const idle = children(this.zygote).filter((pid) => read(`/proc/${pid}/cmdline`).startsWith("keeper: idle"));
-    return idle.flatMap(children);
-  }
-
-  /**
-   * Runs commands until a child is preforked: two in a row suffice once their folders have not changed for a moment.
-   */
-  async prepare(): Promise<number[]> {
-    const waits = async () => {
-      await this.run("true");
-      return this.there.length > 0;
-    };
-    await until("a child is preforked", waits, 60_000);
-    return this.there;
-  }
-
-  /** Runs a command without side effects until a preforked child was used for it. */
-  async use(text: string, rest: Partial<LaunchSpec> = {}): Promise<Outcome> {
-    for (let attempt = 0; attempt < 100; attempt++) {
-      const ready = await this.prepare();
-      const outcome = await this.run(text, rest);
-      if (ready.includes(outcome.record.pid)) return outcome;
-    }
-    throw new Error("no command used a preforked child");
-  }
 }
 
 async function looksTheSame(waiting: Waiting): Promise<void> {
@@ -223,26 +151,4 @@ test("a process that a command makes a child of its keeper is killed, and the ke
     assert.deepEqual([stdout, record.code], ["left one\n", 0]);
   }
   await cell.close();
-});
-
-test("a preforked child runs its command where a container forbids unshare", {
-  skip: tier.landlock < 3 ? "needs Landlock 3" : false,
-}, async () => {
-  const { SALLYPORT_KEEPER, TMPDIR } = process.env;
-  // Without a mount namespace, the rules name the folders beside the workspace, and those in /tmp change all the time.
-  const quiet = visibleFolder("sallyport-prefork-");
-  Object.assign(process.env, { SALLYPORT_KEEPER: limitedKeeper({ namespaces: false }), TMPDIR: quiet });
-  const waiting = new Waiting(await Cell.open(), false);
-  try {
-    const { stdout: first } = await waiting.run("ls /proc/self/fd");
-    const { stdout, record } = await waiting.use("ls /proc/self/fd");
-    assert.deepEqual([record.code, record.step, stdout], [0, undefined, first]);
-  } finally {
-    await waiting.cell.close();
-    for (const [name, value] of Object.entries({ SALLYPORT_KEEPER, TMPDIR })) {
-      if (value === undefined) delete process.env[name];
-      else process.env[name] = value;
-    }
-    rmSync(quiet, { recursive: true });
-  }
 });
