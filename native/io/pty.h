@@ -47,6 +47,7 @@ enum reading { READING_NO, READING_YES, READING_UNKNOWN };
 struct input_state {
 	enum reading reading; /* unknown if its processes cannot be inspected */
 	bool echo, canonical;
+	bool epoll;       /* the process that waits also waits for other events, as a server does */
 	pid_t group;      /* the foreground process group */
 	pid_t foreground; /* the process that waits, otherwise the leader of the foreground group, or 0 */
 	pid_t processes[INPUT_STATE_MAX_PROCESSES]; /* processes with this controlling terminal, parents first */
@@ -55,5 +56,22 @@ struct input_state {
 
 /* Reads the modes of the terminal and the system call in which each thread of its foreground group is blocked. */
 struct input_state input_state_query(const struct terminal *terminal);
+
+/* Where a program waits for input. INPUT_OUTPUT is the write end of its own output pipe, on which none ever arrives. */
+enum input_source { INPUT_NONE, INPUT_TERMINAL, INPUT_STDIN, INPUT_OUTPUT };
+
+/* A process of a command that is blocked until it gets input. */
+struct input_wait {
+	enum input_source source;
+	pid_t pid;
+	bool hidden;      /* the terminal does not show what is typed, as for a password */
+	bool lines;       /* it reads lines, and not single keys */
+	bool epoll;       /* it also waits for other events, as a server does */
+	char program[17]; /* the name of the process; safe for JSON */
+};
+
+/* Searches the command's processes for one that waits for input. INPUT is the write end of its stdin and OUTPUTS are the
+ * read ends of its output, or -1. */
+struct input_wait input_wait_query(const struct terminal *terminal, int input, const int outputs[2]);
 
 #endif

@@ -20,6 +20,7 @@ enum frame_type {
 	FRAME_STAT = 8,
 	FRAME_RESIZE = 9,
 	FRAME_INPUT_STATE = 10,
+	FRAME_INPUT_WAIT = 11,
 };
 
 #define FRAME_HEADER 5u

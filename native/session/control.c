@@ -161,6 +161,17 @@ static void handle_input_state(struct session *session, struct channel *channel)
 	channel_send(channel, text, (size_t)n);
 }
 
+static void handle_input_wait(struct session *session, struct channel *channel)
+{
+	char input[INPUT_WAIT_TEXT_MAX];
+	struct input_wait wait = session_input_wait(session);
+	/* The prompt must be stored before a client learns that a program waits. */
+	for (unsigned i = 0; i < session->capture.count; i++)
+		capture_pump(&session->capture, i, session->dirfd);
+	input_wait_format(&wait, input);
+	channel_print(channel, "{\"ev\":\"re\",\"ok\":true,\"input\":%s}\n", input);
+}
+
 static void handle_stat(struct session *session, struct channel *channel)
 {
 	int64_t left = session->deadline_at == NEVER ? -1 : (session->deadline_at - monotonic_us()) / 1000;
@@ -194,6 +205,7 @@ static void handle_frame(struct session *session, struct channel *channel, const
 	case FRAME_STAT: handle_stat(session, channel); break;
 	case FRAME_RESIZE: handle_resize(session, channel, frame); break;
 	case FRAME_INPUT_STATE: handle_input_state(session, channel); break;
+	case FRAME_INPUT_WAIT: handle_input_wait(session, channel); break;
 	case FRAME_RUN: reply_error(channel, "busy"); break;
 	default:
 		log_warn("control", "session %s: unknown frame type %u", session->id, frame->type);

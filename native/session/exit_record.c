@@ -9,8 +9,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char *const reasons[] = {"exited", "timeout", "killed", "failed", "limit", "mask"};
+static const char *const reasons[] = {"exited", "timeout", "killed", "failed", "limit", "mask", "input"};
 static const char *const limits[] = {"", "memory", "processes", "disk"};
+
+int input_wait_format(const struct input_wait *wait, char text[INPUT_WAIT_TEXT_MAX])
+{
+	static const char *const sources[] = {"", "terminal", "stdin", "output"};
+	if (wait->source == INPUT_NONE)
+		return snprintf(text, INPUT_WAIT_TEXT_MAX, "null");
+	return snprintf(text, INPUT_WAIT_TEXT_MAX,
+			"{\"program\":\"%s\",\"source\":\"%s\",\"hidden\":%s,\"lines\":%s,\"events\":%s}",
+			wait->program,
+			sources[wait->source], wait->hidden ? "true" : "false", wait->lines ? "true" : "false",
+			wait->epoll ? "true" : "false");
+}
 
 /* Formats the JSON members about limits, each with a trailing comma. Returns their length. */
 static int format_limits(const struct exit_record *r, char *text, size_t room)
@@ -88,6 +100,11 @@ size_t exit_record_format(const struct exit_record *r, const char *event, const 
 		char unsupported[UNSUPPORTED_TEXT_MAX];
 		unsupported_format(r->unsupported, unsupported);
 		n += snprintf(text + n, EXIT_RECORD_MAX - (size_t)n, ",\"gaps\":%s", unsupported);
+	}
+	if (r->input.source != INPUT_NONE) {
+		char input[INPUT_WAIT_TEXT_MAX];
+		input_wait_format(&r->input, input);
+		n += snprintf(text + n, EXIT_RECORD_MAX - (size_t)n, ",\"input\":%s", input);
 	}
 	n += format_masks(r, text + n, EXIT_RECORD_MAX - (size_t)n);
 	n += snprintf(text + n, EXIT_RECORD_MAX - (size_t)n, "}\n");

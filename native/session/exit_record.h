@@ -6,11 +6,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "io/pty.h"
 #include "io/stream_file.h"
 #include "sandbox/monitor/mask_monitor.h"
 #include "sandbox/unsupported.h"
 
-enum end_reason { END_EXITED, END_TIMEOUT, END_KILLED, END_FAILED, END_LIMIT, END_MASK };
+enum end_reason { END_EXITED, END_TIMEOUT, END_KILLED, END_FAILED, END_LIMIT, END_MASK, END_INPUT };
 enum limit_kind { LIMIT_NONE, LIMIT_MEMORY, LIMIT_PROCESSES, LIMIT_DISK };
 
 /* The result of a command, as stored in its exit record. */
@@ -35,10 +36,15 @@ struct exit_record {
 	struct paths_text broken_masks;
 	bool killed_for_mask;      /* the reaction to broken masks */
 	struct paths_text created; /* protected paths that were not protected, and were created or changed */
+	struct input_wait input;   /* the process that waited for input when the command was ended */
 	bool final;                /* no further record follows */
 };
 
 #define EXIT_RECORD_MAX 4096
+#define INPUT_WAIT_TEXT_MAX 128
+
+/* Formats WAIT as a JSON value, which is null if no process waits. Returns its length. */
+int input_wait_format(const struct input_wait *wait, char text[INPUT_WAIT_TEXT_MAX]);
 
 /* Formats the record as a line of JSON whose "ev" is EVENT. Returns the length including the newline. */
 size_t exit_record_format(const struct exit_record *record, const char *event, const struct stream_file *streams,

@@ -271,7 +271,7 @@ void session_run(struct session *session, struct keeper_env *env, struct channel
 		session->clients[i].fd = -1;
 	session->announce_at = session->deadline_at = session->kill_at = session->give_up_at = NEVER;
 	session->leftover_term_at = session->output_event_at = session->reply_at = NEVER;
-	session->limits.check_at = NEVER;
+	session->limits.check_at = session->input_check_at = NEVER;
 
 	title_set(request->title);
 	ns_init_pids_reap();
@@ -288,6 +288,8 @@ void session_run(struct session *session, struct keeper_env *env, struct channel
 		session->announce_at = session->record.started_us + (int64_t)request->announce_ms * MS;
 		if (request->timeout_ms > 0)
 			session->deadline_at = session->record.started_us + request->timeout_ms * MS;
+		if (session->terminal.master < 0)
+			session->input_check_at = session->record.started_us + MS * 1000;
 		limit_monitor_start(&session->limits, session->record.started_us);
 		if (session->sandbox.cached && session->sandbox.cached->monitor.pending)
 			session_check_masks(session); /* one has broken between the set-up and the start */

@@ -38,6 +38,9 @@ struct session {
 	bool main_alive, has_children, announced, reported;
 	int64_t announce_at, deadline_at, kill_at, give_up_at, next_kill_pass_at;
 	int64_t leftover_term_at;
+	int64_t input_check_at; /* when to check for a program that can never get the input that it waits for */
+	int64_t input_check_interval;
+	pid_t starved; /* the program that the last check found */
 	int64_t output_event_at; /* when watchers are notified of new output, or NEVER */
 	int64_t last_output_event_at;
 	uint64_t output_bytes_seen;
@@ -68,6 +71,9 @@ void session_reap(struct session *session);
 
 /* Kills the tree at once. REASON is why the main process ends, if it is still running. */
 void session_kill_now(struct session *session, enum end_reason reason);
+
+/* Returns the process of the command that waits for input, if any. */
+struct input_wait session_input_wait(const struct session *session);
 
 void session_fire_timers(struct session *session, int64_t now);
 int64_t session_next_timer(const struct session *session);

@@ -19,6 +19,9 @@
 #define GIVE_UP_AFTER_KILL (5000 * MS)
 #define KILL_PASS_INTERVAL (10 * MS)
 #define MAX_FORK_BOMB_ROUNDS 200
+/* Intervals between checks for a program that waits for input which cannot arrive. */
+#define INPUT_CHECK_FIRST (1000 * MS)
+#define INPUT_CHECK_LONGEST (30000 * MS)
 
 void session_terminate_tree(struct session *session, int signal, int64_t grace_us)
 {
@@ -160,6 +163,36 @@ static void terminate_leftovers(struct session *session)
 	session_terminate_tree(session, SIGTERM, LEFTOVER_KILL);
 }
 
+struct input_wait session_input_wait(const struct session *session)
+{
+	const struct stdin_pump *pump = &session->stdin_pump;
+	if (pump->queued > 0)
+		return (struct input_wait){.source = INPUT_NONE};
+	return input_wait_query(&session->terminal, pump->terminal ? -1 : pump->fd, session->capture.pipes);
+}
+
+/* Ends a command in which a program waits for keys on the command's own output, as an editor does that has no terminal:
+ * it would wait forever. It must be found twice, because a program may only be about to check its descriptors. */
+static void check_input(struct session *session, int64_t now)
+{
+	struct input_wait wait = session_input_wait(session);
+	pid_t starved = wait.source == INPUT_OUTPUT ? wait.pid : 0;
+	bool again = starved && starved == session->starved;
+	int64_t interval = session->input_check_interval * 2;
+	session->starved = starved;
+	if (starved || interval < INPUT_CHECK_FIRST)
+		interval = INPUT_CHECK_FIRST;
+	session->input_check_interval = interval > INPUT_CHECK_LONGEST ? INPUT_CHECK_LONGEST : interval;
+	session->input_check_at = again || !session->main_alive ? NEVER : now + session->input_check_interval;
+	if (!again || !session->main_alive || session->record.reason != END_EXITED)
+		return;
+	log_info("shutdown", "session %s: ending the command: %s waits for input that cannot arrive", session->id,
+		 wait.program);
+	session->record.reason = END_INPUT;
+	session->record.input = wait;
+	session_terminate_tree(session, SIGTERM, session->grace_us);
+}
+
 void session_fire_timers(struct session *session, int64_t now)
 {
 	if (now >= session->announce_at)
@@ -167,10 +200,14 @@ void session_fire_timers(struct session *session, int64_t now)
 	if (now >= session->deadline_at) {
 		session->deadline_at = NEVER;
 		session_reap(session); /* a command that has exited in the meantime did not time out */
-		if (session->main_alive && session->record.reason == END_EXITED)
+		if (session->main_alive && session->record.reason == END_EXITED) {
 			session->record.reason = END_TIMEOUT;
+			session->record.input = session_input_wait(session);
+		}
 		session_terminate_tree(session, SIGTERM, session->grace_us);
 	}
+	if (now >= session->input_check_at)
+		check_input(session, now);
 	if (now >= session->limits.check_at && limit_monitor_check(&session->limits, &session->record, now))
 		kill_over_limit(session);
 	if (now >= session->leftover_term_at)
@@ -193,7 +230,7 @@ int64_t session_next_timer(const struct session *session)
 	const int64_t times[] = {
 		session->announce_at,     session->deadline_at, session->leftover_term_at, sweep_at,
 		session->output_event_at, session->reply_at,    session->give_up_at,       session->limits.check_at,
-		session->broker.check_at};
+		session->broker.check_at, session->input_check_at};
 	int64_t next = NEVER;
 	for (unsigned i = 0; i < sizeof times / sizeof *times; i++)
 		if (times[i] < next)

@@ -30,6 +30,7 @@ export type ErrorType =
   | "ResourceLimitExceeded"
   | "SandboxUnavailable"
   | "MaskBroken"
+  | "InputRequired"
   | "SessionNotFound"
   | "SessionLost"
   | "AmbiguousId"

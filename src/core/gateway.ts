@@ -426,7 +426,10 @@ export interface SessionHandle {
   closeStdin(): Promise<void>;
   /** Sends keys to the terminal by name: `Enter`, `C-c`, `Up`, `F5`, single characters, or bytes such as `0x1b`. */
   sendKeys(keys: string[]): Promise<void>;
-  /** Pastes text into the terminal, bracketed if the program has enabled that. `submit` presses Enter afterwards. */
+  /**
+   * Pastes text into the terminal, bracketed if the program has enabled that. With `submit`, a single line is typed as
+   * keys instead, and Enter is pressed afterwards.
+   */
   paste(text: string, options?: { submit?: boolean }): Promise<void>;
   /** Waits until one of the conditions is met or the main process has ended. */
   waitFor(conditions?: WaitConditions): Promise<WaitOutcome>;

@@ -6,7 +6,7 @@ import type { TerminalSize } from "../core/terminal.ts";
 
 /** How a command ended, as its keeper recorded it. */
 export interface ExitRecord {
-  reason: "exited" | "timeout" | "killed" | "failed" | "limit" | "mask";
+  reason: "exited" | "timeout" | "killed" | "failed" | "limit" | "mask" | "input";
   pid: number;
   code: number | null;
   signal: number;
@@ -39,6 +39,8 @@ export interface ExitRecord {
   masks?: BrokenMasks | undefined;
   /** Protected paths that the kernel did not protect, and that were created or changed while the command ran. */
   created?: { count: number; paths: string[] } | undefined;
+  /** The program that waited for input when the command timed out or, with the reason "input", could get none. */
+  input?: InputWait | undefined;
   /** Set if the command ran on another machine. */
   account?: ExitReport | undefined;
 }
@@ -68,6 +70,20 @@ export interface KillRequest {
   /** Whether the signal should end the command: its status is then killed, and SIGKILL follows after `graceMs`. */
   ends: boolean;
   graceMs: number | null;
+}
+
+/** A program that is blocked until it gets input. */
+export interface InputWait {
+  /** The name of its process. */
+  program: string;
+  /** Where it reads. `output` is the write end of its own output pipe, on which no input can arrive. */
+  source: "terminal" | "stdin" | "output";
+  /** Whether the terminal does not show what is typed, as for a password. */
+  hidden: boolean;
+  /** Whether it reads lines, and not single keys. */
+  lines: boolean;
+  /** Whether it also waits for other events, as a server does. */
+  events: boolean;
 }
 
 /** How the program in the foreground of a terminal handles input. */
@@ -143,6 +159,8 @@ export interface Execution {
   resize(size: TerminalSize): Promise<boolean>;
   /** Reads the input state. Resolves with null if the command has no terminal or has ended. */
   inputState(): Promise<InputState | null>;
+  /** Resolves with the program that waits for input, or null. Undefined if this cannot be determined. */
+  inputWait?(): Promise<InputWait | null>;
   /** Sends a signal. Resolves with false if the command has ended. */
   kill(request: KillRequest): Promise<boolean>;
   /**

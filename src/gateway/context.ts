@@ -44,6 +44,8 @@ export interface GatewayContext {
   waitOptions: WaitOptions;
   /** True when only the agent's own sessions are visible. */
   ownOnly: boolean;
+  /** True when errors name a session by its ID, which is how a toolset refers to it, and not by its name. */
+  sessionsById: boolean;
   /** Asks the user of the host application. Null when requests are decided elsewhere. */
   approve: ApprovalCallback | null;
   notify: (event: GatewayEvent) => void;

@@ -257,13 +257,17 @@ export class Gateway {
     auditRefusal(this.#context, refused);
   }
 
-  /** Returns a view of the gateway that finds only the agent's own sessions and uses these default permissions. */
+  /**
+   * Returns a view of the gateway for a toolset: it finds only the agent's own sessions, uses these default permissions,
+   * and names sessions by ID in errors.
+   */
   scoped({ tiers: defaultPermissions = {}, approvalTimeoutMs, signal }: Scope = {}): Gateway {
     const context: GatewayContext = {
       ...this.#context,
       defaultPermissions,
       waitOptions: { approvalTimeoutMs, signal },
       ownOnly: true,
+      sessionsById: true,
     };
     return new Gateway(context, this.#retention, this.#maintenance, this.#life);
   }
@@ -354,9 +358,10 @@ export class Gateway {
   }
 
   #at(records: SessionRecords, session: { id: string; name: string }, of?: string): Session {
-    const { audit, agent, actor, channel } = this.#context;
+    const { audit, agent, actor, channel, sessionsById } = this.#context;
     let owner = of;
     return new Session(records, session, {
+      label: sessionsById ? session.id : session.name,
       // The entry names the agent that owns the session, which may differ from the acting one. It is cached because
       // every key press adds an entry.
       audit: (entry) => {

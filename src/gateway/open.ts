@@ -178,6 +178,7 @@ export async function createContext(
     defaultPermissions: {},
     waitOptions: { approvalTimeoutMs: undefined, signal: undefined },
     ownOnly: false,
+    sessionsById: false,
     approve: options.approve ?? null,
     notify: ignoreErrors(options.onEvent ?? (() => {})),
     checkpoint,

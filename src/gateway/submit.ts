@@ -158,8 +158,7 @@ async function recordAndLaunch(
     const { name, session } = recorded;
     const moved = (keeperPid: number) => context.registry.store.setKeeper(run.id, keeperPid);
     const origin = originOf(context, run, authorization, name);
-    const title = `${name} ${run.plan.title}`;
-    const execution = slot.launch(origin ? { ...run.plan, title, origin } : { ...run.plan, title }, moved);
+    const execution = slot.launch(origin ? { ...run.plan, origin } : run.plan, moved);
     context.checkpoint("launched", run.id);
     context.registry.track(execution, session);
     context.notify({ type: "started", session: run.id, command: run.request.command });

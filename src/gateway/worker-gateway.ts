@@ -115,6 +115,7 @@ export class WorkerGateway {
       waitOptions: { approvalTimeoutMs: 0, signal: undefined },
     };
     return new Session(new LocalSessions(registry), row, {
+      label: row.name,
       audit: (entry) => audit.append({ agent: row.agent, actor: row.agent, channel, ...entry }),
       authorize: (operation, session, detail) => authorizeOperation(context, operation, session, detail),
       authorizeInput: (session, input) => authorizeInput(context, session, input),

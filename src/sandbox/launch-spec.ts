@@ -20,7 +20,7 @@ type TerminalSettings = Pick<LaunchSpec, "pty" | "stdin" | "capture" | "env">;
 /** Returns the terminal settings of a request. The gateway resolves `pty: "auto"` earlier; here it means false. */
 function terminalSettings(request: RunRequest, env: Environment): TerminalSettings {
   const { stdin = "none", capture = "apart" } = request;
-  if (request.pty !== true) return { pty: null, stdin, capture, env };
+  if (request.pty !== true) return { pty: null, stdin, capture, env: pipeEnvironment(env) };
   if (typeof stdin === "object") throw stdinOnTerminal();
   return {
     pty: request.size ?? DEFAULT_SIZE,
@@ -29,6 +29,34 @@ function terminalSettings(request: RunRequest, env: Environment): TerminalSettin
     capture: "merged",
     env: terminalEnvironment(env, request.env ?? {}),
   };
+}
+
+const NO_EDITOR =
+  "sh -c 'echo \"There is no editor, because the command has no terminal. Pass the text in the command, such as git commit -m TEXT, or set EDITOR.\" >&2; exit 1'";
+
+/**
+ * Variables that make programs without a terminal fail with a message, or continue, instead of waiting for a person:
+ * editors, pagers, and git's prompts for credentials. A value that the caller or the operator set takes precedence.
+ */
+export const PIPE_VARIABLES: Readonly<Environment> = {
+  EDITOR: NO_EDITOR,
+  VISUAL: NO_EDITOR,
+  PAGER: "cat",
+  GIT_TERMINAL_PROMPT: "0",
+};
+
+/** A cache, because the executor encodes each environment only once. */
+const pipeEnvironments = new WeakMap<Environment, Environment>();
+
+function pipeEnvironment(env: Environment): Environment {
+  let found = pipeEnvironments.get(env);
+  if (!found) {
+    // An editor that the caller chose with one variable must not be overridden by the other.
+    const { VISUAL, ...others } = PIPE_VARIABLES;
+    found = { ...others, ...(env.EDITOR === undefined ? { VISUAL } : {}), ...env } as Environment;
+    pipeEnvironments.set(env, found);
+  }
+  return found;
 }
 
 /** Sets TERM and removes the size of the gateway's terminal, unless the caller set these variables. */
@@ -57,7 +85,6 @@ function stdinOnTerminal(): SallyportError {
 const DEFAULT_DISK_CAP = 64 << 20;
 const DEFAULT_GRACE_MS = 5000;
 const DEFAULT_TIMEOUT_MS = 60_000;
-const TITLE_LENGTH = 200;
 
 /** Returns the full path of bash. The PATH of a request is not searched, since an agent can set it (invariant 2). */
 function findShell(path: string | undefined): string {
@@ -105,10 +132,10 @@ export function launchSpec(
   id: string,
   background: boolean,
 ): LaunchSpec {
-  const text = request.args ? [request.command, ...request.args].join(" ") : request.command;
   return {
     id,
-    title: text.slice(0, TITLE_LENGTH),
+    // Not the command: `pgrep -f` and `pkill -f` with a part of it must not find the keeper.
+    title: id,
     ...program(request),
     path: env.PATH ?? "/usr/local/bin:/usr/bin:/bin",
     ...terminalSettings(request, env),

@@ -58,9 +58,9 @@ export class LocalSessions implements SessionRecords {
     store.setTimeout(id, timeoutMs === 0 ? 0 : Date.now() - startedMs + timeoutMs);
   }
 
-  async remove(id: string): Promise<void> {
+  async remove(id: string, label: string): Promise<void> {
     const row = this.#row(id);
-    if (row) await removeSession(this.#registry, this.#registry.reconcile(row));
+    if (row) await removeSession(this.#registry, this.#registry.reconcile(row), label);
   }
 
   #row(id: string): SessionRow | null {

@@ -17,6 +17,7 @@ import { decodeSnapshot } from "../sandbox/snapshot.ts";
 import type { SessionEnd, SessionRow } from "../storage/sessions.ts";
 import { limitExceeded, limitWarning, maskBroken, sessionLost } from "./errors.ts";
 import { launchFailure } from "./failure/launch.ts";
+import { inputRequired, promptedWait, timedOutHint } from "./input-wait.ts";
 import { lostOutputWarning, unenforcedLimitWarnings } from "./warnings.ts";
 
 /** The number of bytes at the end of stderr from which hints are derived: programs report fatal errors last. */
@@ -24,8 +25,13 @@ const TAIL_BYTES = 32 << 10;
 
 type SandboxedRun = Pick<SessionRow, "cwd" | "sandbox">;
 
-/** Returns hints on how the sandbox may have caused a non-zero exit. `text` is the command's error output. */
+/**
+ * Returns hints on a timeout during which the command waited for input, and on how the sandbox may have caused a non-zero
+ * exit. `text` is the command's error output.
+ */
 export function hintsFor(text: string, { cwd, sandbox }: SandboxedRun, record: ExitRecord): Recovery[] {
+  const wait = record.reason === "timeout" ? promptedWait(record.input, text.slice(-TAIL_BYTES)) : null;
+  if (wait) return [timedOutHint(wait)];
   const failed = record.reason === "exited" && record.code !== 0;
   if (!failed || sandbox === null || text === "") return [];
   return sandboxHints(text, { sandbox: decodeSnapshot(sandbox), cwd, home: homedir() });
@@ -33,8 +39,9 @@ export function hintsFor(text: string, { cwd, sandbox }: SandboxedRun, record: E
 
 /** Returns the hints for the session's row, as JSON. Reads the command's error output from its log. */
 function storedHints(row: SandboxedRun, ending: ExitOutcome, data: SessionData): string {
-  if (ending === "lost" || ending.account || ending.reason !== "exited" || ending.code === 0 || row.sandbox === null)
-    return "[]";
+  if (ending === "lost" || ending.account) return "[]";
+  const failed = ending.reason === "exited" && ending.code !== 0 && row.sandbox !== null;
+  if (!failed && !(ending.reason === "timeout" && ending.input)) return "[]";
   return JSON.stringify(hintsFor(lastErrorOutput(data), row, ending));
 }
 
@@ -53,6 +60,7 @@ const STATUS: Record<ExitRecord["reason"], Status> = {
   failed: "failed",
   limit: "killed",
   mask: "killed",
+  input: "killed",
 };
 
 type StartedSession = Pick<SessionRow, "command" | "args" | "cwd" | "capture" | "warnings" | "sandbox" | "limits">;
@@ -87,6 +95,7 @@ function computeOutcome(row: StartedSession, ending: ExitRecord): Outcome {
 function endError(row: StartedSession, ending: ExitRecord, limit: ExceededLimit | null) {
   if (ending.reason === "failed") return launchError(row, ending);
   if (ending.reason === "mask" && ending.masks) return maskBroken(ending.masks);
+  if (ending.reason === "input" && ending.input) return inputRequired(ending.input);
   return limit ? limitExceeded(limit) : null;
 }
 

@@ -24,13 +24,14 @@ type Progress = (done: number, total: number) => void;
 
 /**
  * Removes a finished session's row, then its files. A crash in between leaves a stray folder, which cleaning removes.
+ * Throws `StillRunning`, which refers to the session as `label`.
  */
-export async function removeSession(registry: Registry, { id, name }: Pick<SessionRow, "id" | "name">): Promise<void> {
+export async function removeSession(registry: Registry, { id }: Pick<SessionRow, "id">, label: string): Promise<void> {
   const row = registry.store.get(id);
   const doomed = (row && registry.unrecordedEnds([row])[0]) ?? { id };
   const gone = removeOne(registry, doomed);
   if (gone === "later") await deleteRows(registry, [doomed]);
-  if (gone !== "gone" && registry.store.get(id)) throw stillRunning(name);
+  if (gone !== "gone" && registry.store.get(id)) throw stillRunning(label);
 }
 
 /**
@@ -40,19 +41,26 @@ export async function removeSession(registry: Registry, { id, name }: Pick<Sessi
  */
 function removeOne(registry: Registry, session: RemovalTarget): "gone" | "live" | "later" {
   const { id, mark } = session;
+  const log = registry.store.get(id)?.log_file ?? null;
   if (mark) {
     registry.executor.removeOutput(id);
+    removeExecLog(log, id);
     return "later";
   }
   try {
     if (!registry.store.delete(id)) return "live";
-    registry.executor.remove(id);
+    removeFiles(registry, id, log);
     return "gone";
   } catch (error) {
     if (!isDiskFull(error) || !registry.store.isFinished(id)) throw error;
-    registry.executor.remove(id);
+    removeFiles(registry, id, log);
     return "later";
   }
+}
+
+function removeFiles(registry: Registry, id: string, log: string | null): void {
+  registry.executor.remove(id);
+  removeExecLog(log, id);
 }
 
 /** The finished sessions of one agent that a cleanup removed. */
@@ -243,6 +251,20 @@ function isExpiredLog(place: string, name: string, beforeMs: number, isLive: (id
   if (!name.endsWith(SUFFIX) || !isId(id)) return false;
   const stat = lstatSync(`${place}/${name}`, { throwIfNoEntry: false });
   return stat?.isFile() === true && stat.mtimeMs < beforeMs && !isLive(id);
+}
+
+/** Removes the plain log of a session if the exec toolset chose its path. A path that the agent chose is the agent's. */
+function removeExecLog(path: string | null, id: string): void {
+  const suffix = `/${EXEC_LOG_FOLDER}/${id}${SUFFIX}`;
+  const folder = path?.endsWith(suffix) ? openExecLogFolder(path.slice(0, -suffix.length)) : null;
+  if (folder === null) return;
+  try {
+    unlinkSync(`/proc/self/fd/${folder}/${id}${SUFFIX}`);
+  } catch {
+    // It was removed before, or the agent replaced it with a folder.
+  } finally {
+    closeSync(folder);
+  }
 }
 
 /** Returns a descriptor of the log folder, or null when it does not exist. */

@@ -20,6 +20,7 @@ import {
   stdinClosed,
   unknownPictureFormat,
 } from "./errors.ts";
+import { type PromptedWait, promptedWait } from "./input-wait.ts";
 import type { OutputSource } from "./logs/reader.ts";
 import { killRequest, signalName } from "./signals.ts";
 import { assertSize } from "./terminal/history.ts";
@@ -62,10 +63,13 @@ export interface SessionRecords {
   setDeadline(id: string, timeoutMs: number): void;
   /** Throws if the session's records belong to another gateway, which alone may remove them. */
   assertOwn?(): void;
-  remove(id: string): Promise<void>;
+  /** Rejects with `StillRunning`, which refers to the session as `label`. */
+  remove(id: string, label: string): Promise<void>;
 }
 
 const DEFAULT_GRACE_MS = 5000;
+/** The number of bytes at the end of the output that are searched for a prompt. */
+const PROMPT_BYTES = 4096;
 /**
  * The interval between attempts to attach to a session. An attempt fails if the keeper has not claimed a new session
  * yet, or has reached its connection limit.
@@ -75,6 +79,8 @@ const REACH_ATTEMPTS = 100;
 
 /** Functions of the gateway that a session calls. */
 interface SessionHooks {
+  /** How errors refer to the session: by its name or its ID. */
+  readonly label: string;
   /** Records an operation on a session in the audit log. */
   audit(entry: Pick<NewAuditEntry, "kind" | "session" | "outcome" | "summary" | "detail"> & { agent?: string }): void;
   /** Throws or rejects unless the operation is allowed. Returns a promise only if approval is required. */
@@ -187,17 +193,20 @@ export class Session implements SessionHandle {
 
   async paste(text: string, { submit = false }: { submit?: boolean } = {}): Promise<void> {
     const { execution, modes } = await this.#terminal();
-    const typed = encodePaste(text, modes.bracketedPaste);
+    // A line that is submitted is typed: in the command mode of an editor, a paste would go into the text. Line ends and
+    // tabs are typed only into programs that do not distinguish a paste, because they would submit or complete the line.
+    const asKeys = submit && !/[\r\n\t]/.test(text);
+    const typed = encodePaste(text, modes.bracketedPaste && !asKeys);
     const bytes = Buffer.from(submit ? `${typed}\r` : typed);
     await this.#hooks.authorize("write", this, { input: bytes });
-    await this.#write(execution, bytes, true);
+    await this.#write(execution, bytes, !asKeys);
   }
 
   async #terminal(): Promise<{ execution: Execution; modes: InputState["modes"] }> {
     const execution = await this.#live();
     const state = await execution.inputState();
     if (state) return { execution, modes: state.modes };
-    throw this.info().pty === null ? notOnTerminal(this.name) : alreadyExited(this.name);
+    throw this.info().pty === null ? notOnTerminal(this.#hooks.label) : alreadyExited(this.#hooks.label);
   }
 
   async #write(execution: Execution, bytes: Uint8Array, pasted = false): Promise<void> {
@@ -205,7 +214,7 @@ export class Session implements SessionHandle {
     const inputHooks: InputHooks = {
       authorize: (input) => this.#authorizeInput(input),
       audit: (part, hidden) => this.#audit("stdin", "written", typedSummary(part, hidden), { bytes: part.length }),
-      closed: () => stdinClosed(this.name),
+      closed: () => stdinClosed(this.#hooks.label),
     };
     try {
       if (await this.#onTerminal(execution)) return await writeToTerminal(execution, bytes, inputHooks, pasted);
@@ -254,7 +263,7 @@ export class Session implements SessionHandle {
     const now = data.size();
     await this.#hooks.authorize("read", this);
     const { status, pty } = this.info();
-    if (conditions.input && status === "running" && pty === null) throw notOnTerminal(this.name);
+    if (conditions.input && status === "running" && pty === null) throw notOnTerminal(this.#hooks.label);
     const execution = status === "running" ? await this.#liveOrEnded() : null;
     // This gateway's last input may have produced output, or ended the session, before `waitFor` was called.
     const typedInto = execution ?? this.#records.endedExecution(this.id);
@@ -268,12 +277,21 @@ export class Session implements SessionHandle {
     return { ...found, info: this.info() };
   }
 
+  /** Returns the program of the session that waits for input, with its prompt; null when none does. */
+  async inputWait(): Promise<PromptedWait | null> {
+    await this.#hooks.authorize("read", this);
+    const info = this.info();
+    const execution = info.status === "running" ? await this.#records.execution(this.id) : null;
+    const wait = await execution?.inputWait?.();
+    return wait ? promptedWait(wait, await this.#data(info).tail(PROMPT_BYTES)) : null;
+  }
+
   async resize(size: TerminalSize): Promise<void> {
     assertSize(size);
     await this.#hooks.authorize("write", this, { words: [`--size ${size.columns}x${size.rows}`] });
     const execution = await this.#live();
     if (await execution.resize(size)) return;
-    throw this.info().pty === null ? notOnTerminal(this.name) : alreadyExited(this.name);
+    throw this.info().pty === null ? notOnTerminal(this.#hooks.label) : alreadyExited(this.#hooks.label);
   }
 
   async screen(options: { attributes?: boolean; scrollback?: boolean } = {}): Promise<Screen> {
@@ -307,7 +325,7 @@ export class Session implements SessionHandle {
     const execution = await this.#live();
     const release = execution.hold();
     try {
-      if (!(await execution.kill(order))) throw alreadyExited(this.name);
+      if (!(await execution.kill(order))) throw alreadyExited(this.#hooks.label);
       // The signal is sent even if the audit entry cannot be written: a command that fills the disk must be killable.
       this.#auditIfPossible("signal", "sent", `${name} to ${this.name}`, {
         signal: order.signal,
@@ -326,7 +344,7 @@ export class Session implements SessionHandle {
     assertMilliseconds("timeoutMs", timeoutMs, "Use 0 to remove the deadline. Other values count from now.");
     await this.#hooks.authorize("extend", this, { words: [`${timeoutMs}ms`] });
     const execution = await this.#live();
-    if (!(await execution.setDeadline(timeoutMs))) throw alreadyExited(this.name);
+    if (!(await execution.setDeadline(timeoutMs))) throw alreadyExited(this.#hooks.label);
     this.#records.setDeadline(this.id, timeoutMs);
     this.#audit("deadline", "moved", `${this.name}: ${timeoutMs} ms from now`, { timeoutMs });
   }
@@ -350,7 +368,7 @@ export class Session implements SessionHandle {
     if (force && (status === "running" || lingering)) await this.kill({ signal: "SIGKILL" });
     const last = this.info();
     const { agent, command } = last;
-    await this.#records.remove(this.id);
+    await this.#records.remove(this.id, this.#hooks.label);
     const [kind, summary] = ["remove", `${this.name}: ${command}`];
     this.#ifPossible(() =>
       this.#hooks.audit({ kind, session: this.id, agent, outcome: "removed", summary, detail: {} }),
@@ -384,7 +402,7 @@ export class Session implements SessionHandle {
   }
 
   #gone(): never {
-    throw sessionRemoved(this.name);
+    throw sessionRemoved(this.#hooks.label);
   }
 
   async #liveOrEnded(): Promise<Execution | null> {
@@ -401,12 +419,12 @@ export class Session implements SessionHandle {
     if (held) return held; // Called for every key, so no lookup here.
     for (let attempt = 0; attempt < REACH_ATTEMPTS; attempt++) {
       const info = this.info();
-      if (info.status !== "running" && !info.lingering) throw notRunning(info);
+      if (info.status !== "running" && !info.lingering) throw notRunning({ ...info, name: this.#hooks.label });
       const execution = await this.#records.execution(this.id);
       if (execution) return execution;
       await sleep(REACH_EVERY_MS);
     }
-    throw keeperUnavailable(this.name);
+    throw keeperUnavailable(this.#hooks.label);
   }
 }
 

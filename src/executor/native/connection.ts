@@ -1,7 +1,7 @@
 import { closeSync, openSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { basename, dirname } from "node:path";
-import type { ExitRecord } from "../execution.ts";
+import type { ExitRecord, InputWait } from "../execution.ts";
 
 /** The longest path that is used as a socket address. The system's limit is 107 bytes, or 103 on macOS. */
 const LENGTH_MAX = 100;
@@ -32,6 +32,8 @@ export interface Reply {
   hidden?: boolean;
   /** The size of the output before the write. */
   before?: number;
+  /** The program that waits for input. */
+  input?: InputWait | null;
 }
 
 /** The reply to `inputState`. Processes are given as pids, and bytes in hex. */

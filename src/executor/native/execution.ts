@@ -6,6 +6,7 @@ import type {
   ExecutionOutcome,
   ExitRecord,
   InputState,
+  InputWait,
   KillRequest,
   OutputDelta,
   TerminalProcess,
@@ -17,6 +18,7 @@ import {
   encodeDeadline,
   encodeDetach,
   encodeInputState,
+  encodeInputWait,
   encodeKill,
   encodeResize,
   encodeWatch,
@@ -159,6 +161,10 @@ export class NativeExecution implements Execution {
   async inputState(): Promise<InputState | null> {
     const reply = await this.#ask(encodeInputState());
     return reply?.ok ? inputStateOf(reply as InputReply) : null;
+  }
+
+  async inputWait(): Promise<InputWait | null> {
+    return (await this.#ask(encodeInputWait()))?.input ?? null;
   }
 
   async kill(request: KillRequest): Promise<boolean> {

@@ -177,13 +177,15 @@ export class KeeperExecutor implements Executor {
 
   /**
    * Reports whether the keeper that claimed this command still supervises it. Returns true if none has claimed it. The
-   * title of a native keeper names its command, so a process that reuses the pid is not mistaken for it.
+   * title of a native keeper is the session's ID (its name, in earlier versions), so a process that reuses the pid is
+   * not mistaken for it.
    */
   #isAlive(id: string, keeperPid: number, name: string): boolean {
     if (!this.#isClaimed(id)) return true;
     const portable = isKeptByPortable(this.folder(id), keeperPid);
     if (portable !== null) return portable;
-    return readIfExists(`/proc/${keeperPid}/cmdline`)?.startsWith(`keeper: ${name} `) ?? false;
+    const title = readIfExists(`/proc/${keeperPid}/cmdline`) ?? "";
+    return title.startsWith(`keeper: ${id}`) || title.startsWith(`keeper: ${name} `);
   }
 
   #ownerOf(id: string): SessionOwner | null {

@@ -9,7 +9,7 @@ const count = z.number().min(0);
  * The format of the keeper's exit record. It is validated because a full disk or tampering may have damaged the file.
  */
 export const ExitRecordSchema = z.object({
-  reason: z.enum(["exited", "timeout", "killed", "failed", "limit", "mask"]),
+  reason: z.enum(["exited", "timeout", "killed", "failed", "limit", "mask", "input"]),
   pid: count,
   code: z.number().nullable(),
   signal: count,
@@ -33,6 +33,15 @@ export const ExitRecordSchema = z.object({
   gaps: z.array(z.string()).optional(),
   masks: z.object({ reaction: z.enum(["kill", "warn"]), count, paths: z.array(z.string()) }).optional(),
   created: z.object({ count, paths: z.array(z.string()) }).optional(),
+  input: z
+    .object({
+      program: z.string(),
+      source: z.enum(["terminal", "stdin", "output"]),
+      hidden: z.boolean(),
+      lines: z.boolean(),
+      events: z.boolean(),
+    })
+    .optional(),
   streams: z.array(z.object({ bytes: count, droppedStart: count, droppedEnd: count, lost: count })).max(2),
 });
 

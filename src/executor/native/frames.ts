@@ -84,6 +84,7 @@ export const TYPE = {
   stat: 8,
   resize: 9,
   inputState: 10,
+  inputWait: 11,
 } as const;
 export const TAG = {
   id: 1,
@@ -218,6 +219,7 @@ export const encodeWatch = (): Buffer => frame(TYPE.watch);
 export const encodeDetach = (): Buffer => frame(TYPE.detach);
 export const encodeResize = (to: TerminalSize): Buffer => frame(TYPE.resize, size(to));
 export const encodeInputState = (): Buffer => frame(TYPE.inputState);
+export const encodeInputWait = (): Buffer => frame(TYPE.inputWait);
 export const encodeDeadline = (ms: number): Buffer => frame(TYPE.deadline, integer(ms, 8));
 
 export function encodeKill(request: KillRequest): Buffer {

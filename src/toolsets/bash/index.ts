@@ -11,6 +11,7 @@ import {
   tool,
 } from "../define.ts";
 import { failureMapper } from "../failures.ts";
+import { withKillHint } from "../kill-hint.ts";
 import { answerUnread, cursorOf, resultOutput, waitForSession } from "../output.ts";
 import { exitStatus } from "../result-text.ts";
 import { clampedDeadlineMs, refusal, runOptions, startOptions } from "../run.ts";
@@ -46,7 +47,7 @@ async function run({ command, description, timeout }: Args, call: HandlerCall): 
   const timeoutMs = clampedDeadlineMs(gateway, timeout, { defaultSeconds: DEFAULT_TIMEOUT, maxSeconds: MAX_TIMEOUT });
   // No grace period: the contract requires SIGKILL at the timeout.
   const request = { command, capture: "merged", timeoutMs, graceMs: 0, intent: description } as const;
-  const result = await gateway.run(request, runOptions(context, timeoutMs));
+  const result = withKillHint(await gateway.run(request, runOptions(context, timeoutMs)), command, BASH_WORDS);
   const refused = refusal(result, { shell_id: result.id });
   if (refused) return refused;
   if (result.status === "running") {

@@ -5,9 +5,12 @@ import { readPage } from "../../session/logs/reader.ts";
 import { EXEC_LOG_FOLDER } from "../../session/retention.ts";
 import { type HandlerCall, type HandlerResult, RUN_ANNOTATIONS, type ToolSpec, type Toolset, tool } from "../define.ts";
 import { failureMapper } from "../failures.ts";
+import { inputNote } from "../input-note.ts";
+import { withKillHint } from "../kill-hint.ts";
 import { resultOutput } from "../output.ts";
+import { joinLines } from "../result-text.ts";
 import { deadlineMs, refusal, runOptions, startOptions } from "../run.ts";
-import { DEFAULT_TIMEOUT, ExecuteInput, ExecuteResult } from "./schema.ts";
+import { ANSWER_WORDS, DEFAULT_TIMEOUT, ExecuteInput, ExecuteResult } from "./schema.ts";
 import { processList, processLog, processManager, processPoll } from "./sessions.ts";
 import { EXEC_WORDS, executeNote, executeText, exitCodeOf, startedNote } from "./text.ts";
 
@@ -41,14 +44,17 @@ function executeTool({ pty, ...names }: Pick<ToolSpec, "name" | "title" | "descr
   });
 }
 
-async function run(args: Args, pty: boolean, { gateway, context }: HandlerCall): Promise<HandlerResult> {
+async function run(args: Args, pty: boolean, { gateway, root, context }: HandlerCall): Promise<HandlerResult> {
   const timeoutMs = deadlineMs(gateway, args.timeout, { defaultSeconds: DEFAULT_TIMEOUT });
   const options = { ...runOptions(context, timeoutMs), logFolder: EXEC_LOG_FOLDER };
-  const result = await gateway.run({ ...requestOf(args, pty), timeoutMs }, options);
+  const outcome = await gateway.run({ ...requestOf(args, pty), timeoutMs }, options);
+  const result = withKillHint(outcome, args.command, EXEC_WORDS);
   const refused = refusal(result, { session_id: result.id });
   if (refused) return refused;
   const query = { maxBytes: MODEL_BYTES, hint: `process_log session_id=${result.id}` };
   const { text: output } = await resultOutput(gateway, result, query);
+  const running = result.status === "running";
+  const waiting = running ? await inputNote(root, result.id, ANSWER_WORDS, { avoid: true }) : null;
   const structured = {
     session_id: result.id,
     log_path: logPath(gateway, result.id),
@@ -56,10 +62,11 @@ async function run(args: Args, pty: boolean, { gateway, context }: HandlerCall):
     output,
     timed_out: result.timedOut,
     status: result.status,
+    ...(waiting === null ? {} : { waiting }),
     warnings: result.warnings,
     note: executeNote(result, timeoutMs),
   };
-  return { structured, text: executeText(structured) };
+  return { structured, text: joinLines([executeText(structured), waiting]) };
 }
 
 async function start(args: Args, pty: boolean, { gateway, context }: HandlerCall): Promise<HandlerResult> {

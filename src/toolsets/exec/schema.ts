@@ -62,6 +62,19 @@ const remarks = {
   note: z.string().nullable().describe("How the command ended and what to do next"),
 };
 
+/** How to answer a program that waits for input. */
+export const ANSWER_WORDS = {
+  line: "Answer with process_manager action=write (end the line with \\n), or end it with action=kill.",
+  screen: "Press keys with process_manager action=send-keys, or end it with action=kill.",
+  stdin:
+    "Answer with process_manager action=write (end the line with \\n), or close its stdin with action=write and eof: true.",
+};
+
+const waiting = z
+  .string()
+  .optional()
+  .describe("The input that a program waits for, and how to answer; omitted if none does");
+
 export const ExecuteResult = z.object({
   session_id: z.string(),
   log_path: z.string().describe("Path of a plain-text log of the output"),
@@ -69,6 +82,7 @@ export const ExecuteResult = z.object({
   output: z.string().describe("stdout and stderr merged in the order they were written"),
   timed_out: z.boolean(),
   status: z.string().describe("running, completed, timed_out, killed or lost"),
+  waiting,
   ...remarks,
 });
 
@@ -88,6 +102,7 @@ export const ListResult = z.object({ sessions: z.array(session), total: z.int(),
 
 export const PollResult = session.extend({
   running: z.boolean(),
+  waiting,
   output: z.string().describe(`The last ${POLL_LINES} lines of output`),
   ...remarks,
 });

@@ -5,11 +5,13 @@ import { type OutputSource, readLastLines, readLines } from "../../session/logs/
 import type { Session } from "../../session/session.ts";
 import { type HandlerCall, type HandlerResult, READ_ANNOTATIONS, RUN_ANNOTATIONS, tool } from "../define.ts";
 import { missingArgument } from "../failures.ts";
+import { inputNote } from "../input-note.ts";
 import { outcomeMessage } from "../outcome-message.ts";
 import { waitForSession } from "../output.ts";
 import { logText, warningsNote, withinBytes } from "../result-text.ts";
 import { endSession } from "../sessions.ts";
 import {
+  ANSWER_WORDS,
   ListInput,
   ListResult,
   LogInput,
@@ -28,13 +30,17 @@ async function listSessions(gateway: Gateway, limit: number): Promise<HandlerRes
   return { structured: { sessions: listed, total, ...warningsNote(warnings) } };
 }
 
-async function pollSession(source: OutputSource): Promise<HandlerResult> {
+async function pollSession(source: OutputSource, root: Gateway): Promise<HandlerResult> {
   const info = source.info();
   const hint = `process_log session_id=${info.id}`;
   const output = await readLastLines(source, { lines: POLL_LINES, maxBytes: MODEL_BYTES, hint });
   const note = outcomeMessage(info, EXEC_WORDS);
   const { warnings } = info;
-  return { structured: { ...sessionEntry(info), running: info.status === "running", output, warnings, note } };
+  const waiting = await inputNote(root, info.id, ANSWER_WORDS);
+  const running = info.status === "running";
+  return {
+    structured: { ...sessionEntry(info), running, ...(waiting === null ? {} : { waiting }), output, warnings, note },
+  };
 }
 
 async function logOfSession(source: OutputSource, offset: number, limit: number): Promise<HandlerResult> {
@@ -84,7 +90,7 @@ async function act(args: Args, call: HandlerCall): Promise<HandlerResult> {
   if (action === "send-keys") return args.keys ? sendKeys(session, args.keys) : missing(action, "keys");
   if (action === "kill") return kill(session);
   const source = await session.reading();
-  return action === "poll" ? pollSession(source) : logOfSession(source, args.offset, args.limit);
+  return action === "poll" ? pollSession(source, call.root) : logOfSession(source, args.offset, args.limit);
 }
 
 async function list({ limit }: Args, { gateway }: HandlerCall): Promise<HandlerResult> {
@@ -138,7 +144,7 @@ export const processPoll = tool({
   async handle({ session_id, wait }, call) {
     const session = await call.gateway.find(session_id);
     await waitForSession(call, session, { seconds: wait });
-    return pollSession(await session.reading());
+    return pollSession(await session.reading(), call.root);
   },
 });
 

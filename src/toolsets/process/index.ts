@@ -7,6 +7,7 @@ import type { SessionInfo } from "../../core/session.ts";
 import { alreadyExited } from "../../session/errors.ts";
 import type { Session } from "../../session/session.ts";
 import { signalName, signalNumber } from "../../session/signals.ts";
+import { commandLine } from "../../text/command-line.ts";
 import {
   type HandlerCall,
   type HandlerResult,
@@ -17,6 +18,7 @@ import {
   tool,
 } from "../define.ts";
 import { failureMapper } from "../failures.ts";
+import { withKillHint } from "../kill-hint.ts";
 import { resultLastLines, waitForSession } from "../output.ts";
 import { warningsNote, withinBytes } from "../result-text.ts";
 import { deadlineMs, isUnstarted, refusal, runOptions, startOptions } from "../run.ts";
@@ -63,7 +65,8 @@ const processRun = tool({
 async function run(args: Args, { gateway, context }: HandlerCall): Promise<HandlerResult> {
   const timeoutMs = deadlineMs(gateway, args.timeout, { defaultSeconds: DEFAULT_TIMEOUT, maxSeconds: MAX_TIMEOUT });
   const stdin = args.stdin === undefined ? {} : { stdin: { text: args.stdin } };
-  const result = await gateway.run({ ...requestOf(args), ...stdin, timeoutMs }, runOptions(context, timeoutMs));
+  const outcome = await gateway.run({ ...requestOf(args), ...stdin, timeoutMs }, runOptions(context, timeoutMs));
+  const result = withKillHint(outcome, commandLine(args.command, args.args ?? null), PROCESS_WORDS);
   const usage = result.status === "running" ? gateway.session(result.id).usage().usage : result.resourceUsage;
   const refused = refusal(result, { process_id: result.id, duration_ms: 0 });
   if (refused) return refused;
@@ -203,7 +206,7 @@ function exitedBefore(session: Session): HandlerResult {
   const { id, status } = session.info();
   return {
     structured: { killed: false, process_id: id, state: stateOf(status) ?? "completed" },
-    failure: alreadyExited(session.name).toJSON(),
+    failure: alreadyExited(session.id).toJSON(),
   };
 }
 

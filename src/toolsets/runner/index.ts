@@ -11,6 +11,7 @@ import {
   tool,
 } from "../define.ts";
 import { failureMapper } from "../failures.ts";
+import { withKillHint } from "../kill-hint.ts";
 import { resultOutput } from "../output.ts";
 import { repeatedCommand } from "../result-text.ts";
 import { deadlineMs, refusal, runOptions, startOptions } from "../run.ts";
@@ -54,7 +55,8 @@ const run = tool({
     const timeoutMs = deadlineMs(gateway, args.timeout, { defaultSeconds: DEFAULT_TIMEOUT, maxSeconds: MAX_TIMEOUT });
     const { cwd, env, intent } = args;
     const request: RunRequest = { ...asked, timeoutMs, intent, ...(cwd ? { cwd } : {}), ...(env ? { env } : {}) };
-    const result = await gateway.run(request, runOptions(context, timeoutMs));
+    const outcome = await gateway.run(request, runOptions(context, timeoutMs));
+    const result = withKillHint(outcome, args.command, RUNNER_WORDS);
     const query = { maxBytes: RUNNER_STREAM_BYTES, hint: "a narrower command, such as head, tail or grep" };
     const { text: stdout } = await resultOutput(gateway, result, { ...query, stream: "stdout" });
     const { text: stderr } = await resultOutput(gateway, result, { ...query, stream: "stderr" });

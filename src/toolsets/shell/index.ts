@@ -4,6 +4,7 @@ import type { RunRequest } from "../../core/request.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { type HandlerCall, type HandlerResult, RUN_ANNOTATIONS, type Toolset, tool } from "../define.ts";
 import { failureMapper } from "../failures.ts";
+import { withKillHint } from "../kill-hint.ts";
 import { resultOutput } from "../output.ts";
 import { deadlineMs, refusal, runOptions, startOptions } from "../run.ts";
 import { answerNewOutput, processTool } from "./process.ts";
@@ -27,7 +28,7 @@ async function run(args: Args, call: HandlerCall): Promise<HandlerResult> {
   const { gateway, context } = call;
   const request = requestOf(args, gateway);
   const options = { ...runOptions(context, request.timeoutMs ?? 0), yieldMs: args.yieldMs };
-  const result = await gateway.run(request, options);
+  const result = withKillHint(await gateway.run(request, options), args.command, SHELL_WORDS);
   const refused = refusal(result, { session_id: result.id, warnings: result.warnings });
   if (refused) return refused;
   if (result.status === "running") {
@@ -35,10 +36,11 @@ async function run(args: Args, call: HandlerCall): Promise<HandlerResult> {
     const { pid } = session.info();
     const note = execNote(result, pid, request.timeoutMs);
     // `poll` continues after this output.
-    return answerNewOutput(call, session.ownOutput(), ({ output, unread }) => ({
+    const answer = ({ output, unread }: { output: string; unread: number }) => ({
       structured: execFields(args.command, result, pid, { aggregated: output, note }),
       text: execText(result, output, note, unread),
-    }));
+    });
+    return answerNewOutput(call, session.ownOutput(), answer, { avoid: true });
   }
   const hint = `process action=log session_id=${result.id} offset=0`;
   const aggregated = await resultOutput(gateway, result, { maxBytes: AGGREGATED_BYTES, hint });

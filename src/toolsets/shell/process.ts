@@ -4,15 +4,17 @@ import type { SessionInfo } from "../../core/session.ts";
 import type { TerminalSize } from "../../core/terminal.ts";
 import { readLines } from "../../session/logs/reader.ts";
 import type { Session, SessionOutput } from "../../session/session.ts";
+import { signalName, signalNumber } from "../../session/signals.ts";
 import { lastLine } from "../../text/model-output.ts";
 import { regularExpression } from "../../text/regex.ts";
 import { type HandlerCall, type HandlerResult, RUN_ANNOTATIONS, tool } from "../define.ts";
 import { missingArgument } from "../failures.ts";
+import { inputNote } from "../input-note.ts";
 import { answerUnread, cursorOf } from "../output.ts";
 import { joinLines, logText, screenText, warningsNote, withinBytes } from "../result-text.ts";
 import { readable } from "../run.ts";
 import { endSession } from "../sessions.ts";
-import { GRACE_MS, ProcessInput, ProcessResult, READER } from "./schema.ts";
+import { ANSWER_WORDS, GRACE_MS, ProcessInput, ProcessResult, READER } from "./schema.ts";
 import { pollText, sessionFields, stateText, waitText } from "./text.ts";
 
 function state(session: Session): HandlerResult {
@@ -23,19 +25,52 @@ function stateOf(info: SessionInfo, more: Record<string, unknown> = {}): Handler
   return { structured: { ...sessionFields(info), ...more }, text: stateText(info) };
 }
 
-async function write(session: Session, data: string, eof: boolean): Promise<HandlerResult> {
+/** How long an answer to input waits for its effect: until the program ends, reads again or pauses its output. */
+const SETTLE = { quietMs: 200, timeoutMs: 1000 };
+
+/** Returns the state of the session once the input has had its effect. */
+async function stateAfterInput(session: Session, { root, context }: HandlerCall): Promise<HandlerResult> {
+  const input = session.info().pty !== null;
+  // The answer is about the input, which was sent even if the output may not be read.
+  const settled = root.scoped().session(session.id);
+  await settled.waitFor({ ...SETTLE, input, ...(context.signal ? { signal: context.signal } : {}) }).catch(() => {});
+  return withInputNote(state(session), root, session.id);
+}
+
+/** Adds what the program waits for, if it waits for input. */
+async function withInputNote(
+  result: HandlerResult,
+  root: HandlerCall["root"],
+  id: string,
+  options: { avoid?: boolean } = {},
+): Promise<HandlerResult> {
+  const note = await inputNote(root, id, ANSWER_WORDS, options);
+  if (note === null) return result;
+  const { structured, text = null } = result;
+  return { ...result, structured: { ...structured, waiting: note }, text: joinLines([text, note]) };
+}
+
+async function write(session: Session, data: string, eof: boolean, call: HandlerCall): Promise<HandlerResult> {
   if (data !== "") await session.write(data);
   if (eof) await session.closeStdin();
-  return state(session);
+  return stateAfterInput(session, call);
 }
 
 async function extend(session: Session, seconds: number): Promise<HandlerResult> {
   await session.extend(Math.ceil(seconds * 1000));
-  return state(session);
+  const { structured, text = null } = stateOf(session.info(), { timeout: seconds });
+  const deadline = seconds === 0 ? "It has no deadline now." : `Its deadline is ${seconds} s from now.`;
+  return { structured, text: joinLines([text, deadline]) };
 }
 
+/** Signals that are followed by SIGKILL. Programs handle the others as they like. */
+const ENDING: ReadonlySet<string> = new Set(["SIGTERM", "SIGKILL"]);
+
 async function kill(session: Session, signal: string | undefined): Promise<HandlerResult> {
-  const sent = await endSession(session, { graceMs: GRACE_MS, ...(signal === undefined ? {} : { signal }) });
+  const name = signal === undefined ? "SIGTERM" : (signalName(signalNumber(signal)) ?? signal);
+  const graceMs = ENDING.has(name) ? GRACE_MS : null;
+  const sent = await endSession(session, { graceMs, ...(signal === undefined ? {} : { signal }) });
+  if (graceMs === null) await session.wait({ timeoutMs: GRACE_MS });
   const info = session.info();
   const ended = info.status !== "running" && !info.lingering;
   const { structured, text } = stateOf(info, { killed: sent && ended });
@@ -75,18 +110,22 @@ interface NewOutput {
 
 /**
  * Returns the answer that `answer` builds from the output since the last read. The output of a full-screen program is
- * its screen, which represents everything that the program has drawn so far.
+ * its screen, which represents everything that the program has drawn so far. The answer also says what a program waits
+ * for and, with `avoid`, how to avoid that.
  */
 export function answerNewOutput(
   call: HandlerCall,
   source: SessionOutput,
   answer: (output: NewOutput) => HandlerResult,
+  options: { avoid?: boolean } = {},
 ): Promise<HandlerResult> {
-  const query = { reader: READER, id: source.info().id, maxBytes: MODEL_BYTES };
+  const { id } = source.info();
+  const query = { reader: READER, id, maxBytes: MODEL_BYTES };
+  const noted = (output: NewOutput) => withInputNote(answer(output), call.root, id, options);
   return answerUnread(call, source, query, async (page) => {
-    if (!page.paintsScreen || source.info().pty === null) return answer({ output: page.text, unread: page.unread });
+    if (!page.paintsScreen || source.info().pty === null) return noted({ output: page.text, unread: page.unread });
     const drawn = await source.logs({ offset: page.next, limit: 0 });
-    return { ...answer({ output: screenText(await source.screen()), unread: 0 }), next: drawn.totalBytes };
+    return { ...(await noted({ output: screenText(await source.screen()), unread: 0 })), next: drawn.totalBytes };
   });
 }
 
@@ -111,27 +150,28 @@ async function log(session: Session, offset: number | undefined, limit: number):
   };
 }
 
-async function sendKeys(session: Session, keys: string[]): Promise<HandlerResult> {
+async function sendKeys(session: Session, keys: string[], call: HandlerCall): Promise<HandlerResult> {
   await session.sendKeys(keys);
-  return state(session);
+  return stateAfterInput(session, call);
 }
 
 /** Sends the text followed by Enter. */
-async function enter(session: Session, text: string): Promise<HandlerResult> {
+async function enter(session: Session, text: string, call: HandlerCall): Promise<HandlerResult> {
   if (session.info().pty === null) await session.write(`${text}\n`);
   else if (text === "") await session.sendKeys(["Enter"]);
   else await session.paste(text, { submit: true });
-  return state(session);
+  return stateAfterInput(session, call);
 }
 
-async function paste(session: Session, text: string): Promise<HandlerResult> {
+async function paste(session: Session, text: string, call: HandlerCall): Promise<HandlerResult> {
   await session.paste(text);
-  return state(session);
+  return stateAfterInput(session, call);
 }
 
 async function resize(session: Session, size: TerminalSize): Promise<HandlerResult> {
   await session.resize(size);
-  return state(session);
+  const { structured, text = null } = stateOf(session.info(), { ...size });
+  return { structured, text: joinLines([text, `Its terminal has ${size.columns} columns and ${size.rows} rows.`]) };
 }
 
 async function screen(session: Session): Promise<HandlerResult> {
@@ -208,11 +248,11 @@ const REQUIRED_ARGUMENTS: Partial<Record<Args["action"], readonly (keyof Args)[]
 const ACTION_HANDLERS: Record<Exclude<Args["action"], "list">, Action> = {
   poll: (session, _, call) => poll(call, session),
   log: (session, { offset, limit }) => log(session, offset, limit),
-  write: (session, { data, eof }) =>
-    data === undefined && !eof ? Promise.resolve(missing("write", "data")) : write(session, data ?? "", eof),
-  "send-keys": (session, { keys = [] }) => sendKeys(session, keys),
-  submit: (session, { data = "" }) => enter(session, data),
-  paste: (session, { data = "" }) => paste(session, data),
+  write: (session, { data, eof }, call) =>
+    data === undefined && !eof ? Promise.resolve(missing("write", "data")) : write(session, data ?? "", eof, call),
+  "send-keys": (session, { keys = [] }, call) => sendKeys(session, keys, call),
+  submit: (session, { data = "" }, call) => enter(session, data, call),
+  paste: (session, { data = "" }, call) => paste(session, data, call),
   screen: (session) => screen(session),
   wait: (session, args, call) => wait(session, args, call),
   extend: (session, { timeout = 0 }) => extend(session, timeout),

@@ -7,6 +7,12 @@ export const DEFAULT_TIMEOUT = 1800;
 export const GRACE_MS = 1000;
 export const READER = "shell";
 
+export const ANSWER_WORDS = {
+  line: "Answer with process action=submit, or end it with action=kill.",
+  screen: "Look at it with process action=screen and press keys with action=send-keys, or end it with action=kill.",
+  stdin: "Answer with process action=submit, or close its stdin with action=write and eof: true.",
+};
+
 const MAX_MS = 24 * 3600 * 1000;
 const MAX_SECONDS = 2_147_483;
 
@@ -56,6 +62,10 @@ const outcome = {
   timed_out: z.boolean(),
   backgrounded: z.boolean(),
   duration_ms: z.int(),
+  waiting: z
+    .string()
+    .optional()
+    .describe("The input that a program waits for, and how to answer; omitted if none does"),
   warnings: z
     .array(z.string())
     .describe("Problems that did not stop the command, such as a terminal that was not available"),
@@ -129,7 +139,11 @@ export const ProcessInput = z.strictObject({
     .describe("extend: new deadline in seconds from now, 0 for none"),
   columns: z.int().min(1).max(1000).optional().describe("resize: number of columns"),
   rows: z.int().min(1).max(1000).optional().describe("resize: number of rows"),
-  signal: z.string().min(1).optional().describe("kill: signal to send (default SIGTERM); SIGKILL follows after 1 s"),
+  signal: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("kill: signal to send (default SIGTERM, which is followed by SIGKILL after 1 s; others are not)"),
 });
 
 const session = z.object({ ...outcome, tail: z.string().optional().describe("The last line of output") });
@@ -156,4 +170,7 @@ export const ProcessResult = z.object({
     .optional(),
   killed: z.boolean().optional().describe("False if the session had already ended"),
   removed: z.boolean().optional(),
+  timeout: z.number().optional().describe("extend: seconds until the deadline, 0 for none"),
+  columns: z.int().optional().describe("resize: the new number of columns"),
+  rows: z.int().optional().describe("resize: the new number of rows"),
 });

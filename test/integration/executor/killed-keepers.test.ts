@@ -14,7 +14,7 @@ const gateway = await fixture.open();
 after(() => fixture.close());
 
 function keeperOf(session: Session): number {
-  const title = `keeper: ${session.name} `;
+  const title = `keeper: ${session.id}`;
   const keeper = allProcesses().find((seen) => seen.title.startsWith(title));
   assert.ok(keeper, `no process has the title ${title}`);
   return keeper.pid;

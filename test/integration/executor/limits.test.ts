@@ -23,8 +23,8 @@ function fileOf(id: string, ...names: string[]): string {
   return readFileSync(path, "utf8").trim();
 }
 
-function keeperOf(name: string): number {
-  return allProcesses().find(({ title }) => title.startsWith(`keeper: ${name} `))?.pid ?? 0;
+function keeperOf({ id }: { id: string }): number {
+  return allProcesses().find(({ title }) => title.startsWith(`keeper: ${id}`))?.pid ?? 0;
 }
 
 test("sets each limit in a cgroup that exists as long as the command", { skip }, async () => {
@@ -101,7 +101,7 @@ test("the zygote removes the cgroups of a killed keeper", { skip }, async () => 
   const session = await gateway.start({ command: "setsid sleep 300 & sleep 300", limits: ALL });
   await until("all processes of the tree are running", () => session.usage().processes.length >= 3);
   const members = session.usage().processes.map(({ pid }) => pid);
-  send(keeperOf(session.name), "SIGKILL");
+  send(keeperOf(session), "SIGKILL");
   assert.equal((await session.wait()).status, "lost");
   await until("no process of the tree exists", () => members.every((pid) => !exists(pid)));
   await until("the session's cgroups are removed", () => groupsOf(session.id).length === 0);
@@ -115,7 +115,7 @@ test("when keeper and zygote are killed at once, escaped processes are found by 
   await until("all processes of the tree are running", () => sleepers().length === 2);
   const members = session.usage().processes.map(({ pid }) => pid);
   const [zygote = 0] = zygotesOf(fixture.state);
-  const keeper = keeperOf(session.name);
+  const keeper = keeperOf(session);
   // The zygote is stopped first, so that it does not notice the killed keeper before it is killed itself.
   send(zygote, "SIGSTOP");
   send(keeper, "SIGKILL");

@@ -84,7 +84,7 @@ test("reports exhausted file descriptors and recovers when there are more", asyn
     // Idle keepers were forked with the old limit. Only the busy one may keep it.
     await until("all other keepers have the limit", () => {
       const old = childrenOf(zygote).filter(({ pid, state, title }) => {
-        return state !== "Z" && !title.startsWith(`keeper: ${before.name} `) && openFilesOf(pid) !== count;
+        return state !== "Z" && !title.startsWith(`keeper: ${before.id}`) && openFilesOf(pid) !== count;
       });
       for (const { pid } of old) send(pid, "SIGKILL");
       return old.length === 0;

@@ -25,7 +25,7 @@ test("sessions with leftover processes count as running", async () => {
 test("sessions that were lost while no gateway was running do not count", async () => {
   const first = await fixture.open({ agent: "loser", policy: two });
   const names = [await first.start({ command: "sleep 600" }), await first.start({ command: "sleep 600" })].map(
-    ({ name }) => `keeper: ${name} `,
+    ({ id }) => `keeper: ${id}`,
   );
   await first.close();
   const keepers = () => allProcesses().filter(({ title }) => names.some((name) => title.startsWith(name)));

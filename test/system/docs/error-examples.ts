@@ -97,9 +97,9 @@ function write(name: string, text: string, mode = 0o644): void {
   writeFileSync(fixture.path(name), text, { mode });
 }
 
-function killKeeperOf(name: string): void {
-  const keeper = allProcesses().find(({ title }) => title.startsWith(`keeper: ${name} `));
-  send(keeper?.pid ?? assert.fail(`session ${name} has no keeper`), "SIGKILL");
+function killKeeperOf({ id }: { id: string }): void {
+  const keeper = allProcesses().find(({ title }) => title.startsWith(`keeper: ${id}`));
+  send(keeper?.pid ?? assert.fail(`session ${id} has no keeper`), "SIGKILL");
 }
 
 /** The error types that only a fleet with a NATS server can produce. */
@@ -158,6 +158,7 @@ const LOCAL: Record<Exclude<ErrorType, FleetType>, Example[]> = {
       return failed({ command: "head -c 3000000 /dev/zero > archive.tar" }, { policy });
     },
   ],
+  InputRequired: [() => failed({ command: "vim", args: ["notes.txt"] })],
   MaskBroken: [
     async () => {
       const one = await fixture.open({ policy: { sandbox: "workspace-write" } });
@@ -183,7 +184,7 @@ const LOCAL: Record<Exclude<ErrorType, FleetType>, Example[]> = {
   SessionLost: [
     async () => {
       const session = await (await gateway()).start({ command: "sleep 600", name: "lost" });
-      killKeeperOf("lost");
+      killKeeperOf(session);
       return (await session.wait()).error ?? assert.fail("the session was not lost");
     },
   ],
