@@ -26,7 +26,6 @@ export function sessionInfo(row: SessionRow, executor: Executor): SessionInfo {
   const record = row.record === null ? null : (JSON.parse(row.record) as ExitRecord);
   const data = executor.data(row);
   const history = data.terminal();
-  const startedMs = record ? record.startedUs / 1000 : row.created_ms;
   return {
     id: row.id,
     name: row.name,
@@ -47,7 +46,8 @@ export function sessionInfo(row: SessionRow, executor: Executor): SessionInfo {
     exitCode: record?.code ?? null,
     signal: record ? signalName(record.signal) : null,
     coreDumped: record?.core ?? false,
-    startedAt: new Date(startedMs).toISOString(),
+    // The time in the record is a little later. It is not used, so that the value does not change when the command ends.
+    startedAt: new Date(row.created_ms).toISOString(),
     endedAt: row.ended_ms === null ? null : new Date(row.ended_ms).toISOString(),
     durationMs: record ? record.durationUs / 1000 : Math.max(0, (row.ended_ms ?? Date.now()) - row.created_ms),
     timeoutMs: row.timeout_ms,

@@ -78,9 +78,14 @@ function didYouMean(names: string[]): Recovery | null {
   return { action: "did_you_mean", hint: `Did you mean ${words.length > 0 ? `${words.join(", ")} or ` : ""}${last}?` };
 }
 
+/** Programs that policy denies or blocks. Suggesting one of them would lead to a refusal. */
+const PRIVILEGED: ReadonlySet<string> = new Set(
+  "su sudo doas chroot mount umount shutdown reboot halt poweroff init telinit mkfs dd".split(" "),
+);
+
 function nearOnPath(program: string, path: string): string[] {
   const names = nearNames(program, programNames(path), MOST_NAMES * 2);
-  return names.filter((name) => findProgram(name, path) !== null).slice(0, MOST_NAMES);
+  return names.filter((name) => !PRIVILEGED.has(name) && findProgram(name, path) !== null).slice(0, MOST_NAMES);
 }
 
 function onPath(name: string, path: string): Recovery | null {

@@ -37,6 +37,7 @@ const MONITOR: Statement[] = [
       await bench.call("process.kill", { process_id });
       const after = await bench.call("process.monitor", { process_id });
       assert.deepEqual([after.state, after.exit_code], ["killed", null]);
+      assert.equal(after.started_at, told.started_at);
     },
   },
   {

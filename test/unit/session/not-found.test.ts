@@ -14,7 +14,7 @@ function file(path: string, mode = 0o755, text = "#!/bin/sh\n"): void {
   chmodSync(join(folder, path), mode);
 }
 
-for (const name of ["git", "python3", "docker", "gist", "apt-get", "grep"]) file(`bin/${name}`);
+for (const name of ["git", "python3", "docker", "gist", "apt-get", "grep", "sudo", "reboot"]) file(`bin/${name}`);
 file("bin/gut", 0o644);
 for (const path of ["work/build.sh", "work/run", "work/node_modules/.bin/eslint", "work/.venv/bin/pytest"]) file(path);
 file("work/notes.py", 0o644);
@@ -50,6 +50,8 @@ test("suggests the most likely command first", () => {
     ["docker-compose", "use_alternative: Use `docker compose`, which is installed."],
     ["rg", "use_alternative: Use `grep -rn`, which is installed."],
     ["jq"],
+    ["sduo"],
+    ["rebot"],
     ["cd", "use_shell: cd is part of the shell. Omit `args` to run it with the shell."],
     [
       "git status",
