@@ -67,7 +67,7 @@ function cell(attempt: Attempt | undefined): string {
   const { calls, bytes, ms, problem, means } = attempt;
   if (!means) return "no tool for it";
   const size = bytes < 10_000 ? `${bytes} B` : `${Math.round(bytes / 1000)} kB`;
-  return `${problem === null ? "" : "failed: "}${calls} calls, ${size}, ${(ms / 1000).toFixed(1)} s`;
+  return `${problem === null ? "" : "failed: "}${calls} ${calls === 1 ? "call" : "calls"}, ${size}, ${(ms / 1000).toFixed(1)} s`;
 }
 
 function table(attempts: Attempt[]): string {
