@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, beforeEach, test } from "node:test";
 import { newId } from "../../../src/core/id.ts";
+import { EXEC_LOG_FOLDER } from "../../../src/session/retention.ts";
 import { GatewayFixture } from "../../fixtures/gateway.ts";
 
 const fixture = new GatewayFixture();
@@ -216,4 +217,21 @@ test("cleaning many sessions yields to the event loop and reports progress", asy
     [100, count - 1],
   ]);
   assert.ok(turns >= heard.length);
+});
+
+test("removes the plain log of the exec toolset with its session, and keeps a log file that the agent chose", async () => {
+  const logs = EXEC_LOG_FOLDER;
+  const [removed, cleaned] = [
+    await gateway.run({ command: "echo one" }, { logFolder: logs }),
+    await gateway.run({ command: "echo two" }, { logFolder: logs }),
+  ];
+  const chosen = await gateway.run({ command: "echo three", logFile: "chosen.log" });
+  const logOf = ({ id }: { id: string }) => join(fixture.workspace, logs, `${id}.log`);
+  assert.ok(existsSync(logOf(removed)) && existsSync(logOf(cleaned)));
+  await gateway.session(removed.id).remove();
+  assert.deepEqual([existsSync(logOf(removed)), existsSync(logOf(cleaned))], [false, true]);
+  age(cleaned.id, 2 * HOUR);
+  age(chosen.id, 2 * HOUR);
+  await gateway.clean({ ...NONE, maxAgeMs: HOUR });
+  assert.deepEqual([existsSync(logOf(cleaned)), existsSync(join(fixture.workspace, "chosen.log"))], [false, true]);
 });
