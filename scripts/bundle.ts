@@ -99,7 +99,7 @@ const paths = (text: string): string[] => text.split(/\s+/).filter(Boolean);
  */
 const COLD = paths(`node_modules/zod/ node_modules/unbash/ node_modules/jsonc-parser/ src/core/request.ts
   src/config/schema.ts src/config/errors.ts src/config/json.ts
-  src/gateway/authorize-input.ts src/gateway/change-feed.ts
+  src/gateway/authorize-input.ts src/gateway/change-feed.ts src/gateway/join-call.ts
   src/executor/portable/ src/executor/processes.ts src/executor/session-owner.ts
   src/executor/native/exit-record.ts src/approval/ src/text/ src/shell/ src/queue/ src/sandbox/describe.ts src/sandbox/hints.ts src/session/failure/ src/session/input-wait.ts src/session/result.ts src/session/errors.ts src/session/refusal.ts
   src/session/terminal/ src/session/logs/read.ts src/session/logs/lines.ts src/session/logs/text.ts

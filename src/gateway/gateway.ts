@@ -43,6 +43,7 @@ import {
 import { ChangeFeed } from "./change-feed.ts";
 import type { GatewayContext } from "./context.ts";
 import { inspectAndDecide, withEnforcement } from "./decide.ts";
+import { joinCall, sessionOfCall } from "./join-call.ts";
 import { auditRemovals, type Maintenance } from "./maintenance.ts";
 import { DEFAULT_LIMIT, findRemoteSession, listAllSessions, RemoteSession } from "./remote-sessions.ts";
 import { currentSettings } from "./settings.ts";
@@ -166,6 +167,34 @@ export class Gateway {
     result.verdict = verdict;
     result.approvalId = approvalId;
     return result;
+  }
+
+  /**
+   * Like `run`, but if the same call was made before and the command outlasted it, joins that command. `call`
+   * identifies calls with the same arguments.
+   *
+   * @internal
+   */
+  async runOrJoin(
+    call: string,
+    request: RunRequest,
+    options: RunOptions,
+  ): Promise<{ result: RunResult; joined: boolean }> {
+    const earlier = sessionOfCall(this.#context, call);
+    if (earlier)
+      return { result: await joinCall(this.#context, earlier, this.#session(earlier), options), joined: true };
+    const result = await this.run(request, options);
+    if (result.status === "running") this.#context.registry.store.setCall(result.id, call);
+    return { result, joined: false };
+  }
+
+  /**
+   * Lets the next identical call run the command again instead of returning the result of this session.
+   *
+   * @internal
+   */
+  forgetCall(session: string): void {
+    this.#context.registry.store.setCall(session, null);
   }
 
   /**

@@ -76,7 +76,8 @@ function endOnAbort(execution: Execution, signal: AbortSignal | undefined): () =
   return () => signal.removeEventListener("abort", end);
 }
 
-function reportProgress(
+/** Reports the last line of output regularly. Returns the timer. */
+export function reportProgress(
   context: GatewayContext,
   session: Session,
   tell: NonNullable<RunOptions["onProgress"]>,

@@ -210,4 +210,9 @@ export const MIGRATIONS: readonly string[] = [
   UPDATE sessions SET status = 'denied', error = '{"type":"CommandDenied","message":"Denied: the approval request has ended.","recovery":[]}'
     WHERE status = 'pending';
   `,
+  `
+  -- Set while a call that a command outlasted can be repeated to get the result: a hash of its arguments.
+  ALTER TABLE sessions ADD COLUMN call TEXT;
+  CREATE INDEX sessions_call ON sessions (agent, call) WHERE call IS NOT NULL;
+  `,
 ];

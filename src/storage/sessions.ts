@@ -36,6 +36,8 @@ export interface SessionRow {
    * JSON (`AskedBy`): the gateway of a fleet that requested the session; null when it was requested on this gateway.
    */
   asked_by: string | null;
+  /** A hash of the call that the command outlasted, until the same call gets its result; null otherwise. */
+  call: string | null;
 }
 
 /** The gateway that a worker runs a session for, and the session's identity there. */
@@ -58,7 +60,7 @@ export interface StoredQuery extends ListQuery {
 
 export type NewSession = Omit<
   SessionRow,
-  "ended_ms" | "lingering" | "bytes" | "record" | "error" | "pid" | "status" | "hints" | "host" | "asked_by"
+  "ended_ms" | "lingering" | "bytes" | "record" | "error" | "pid" | "status" | "hints" | "host" | "asked_by" | "call"
 > & { asked_by?: string | null };
 
 /** A session that is not recorded yet. Its name is chosen when its row is written. */
@@ -237,6 +239,18 @@ export class SessionStore {
     const sql = `SELECT * FROM sessions WHERE agent = ? AND (pid = ? OR json_extract(record, '$.pid') = ?)
        ORDER BY ${LIVE} DESC, id DESC LIMIT 1`;
     return (this.#database.prepare(sql).get(agent, pid, pid) as unknown as SessionRow | undefined) ?? null;
+  }
+
+  /** Sets or clears the call whose repetition gets the result of the session. */
+  setCall(id: string, call: string | null): void {
+    this.#database.prepare("UPDATE sessions SET call = ? WHERE id = ?").run(call, id);
+  }
+
+  /** Returns the agent's newest session that outlasted this call, and is running or has ended since a time. */
+  ofCall(agent: string, call: string, sinceMs: number): SessionRow | null {
+    const sql = `SELECT * FROM sessions WHERE agent = ? AND call = ? AND (ended_ms IS NULL OR ended_ms > ?)
+       ORDER BY id DESC LIMIT 1`;
+    return (this.#database.prepare(sql).get(agent, call, sinceMs) as unknown as SessionRow | undefined) ?? null;
   }
 
   setHost(id: string, host: string): void {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { z } from "zod";
 import { RUNNER_STREAM_BYTES } from "../../core/output-limits.ts";
 import type { RunRequest } from "../../core/request.ts";
@@ -32,6 +33,7 @@ import {
 } from "./schema.ts";
 import {
   blockReason,
+  joinedNote,
   NO_CLOSING_QUOTE,
   NO_COMMAND,
   RUNNER_WORDS,
@@ -43,7 +45,7 @@ import {
 const run = tool({
   name: "run",
   title: "Run a command",
-  description: `Run a command and wait until it exits. Returns exit_code, stdout, stderr (each up to 32 KiB; the middle of longer output is omitted) and timing. By default the command is split into arguments by the rules of POSIX shlex and runs without a shell; set shell: true for pipes, redirections, && and globs. Each call starts a new process, so \`cd\` and exported variables do not carry over. By default only the workspace and /tmp are writable; /tmp is private to your commands and kept between them. A command that exceeds the timeout (default ${DEFAULT_TIMEOUT} s, maximum ${MAX_TIMEOUT} s) is terminated with its child processes: timed_out is true, exit_code is -1, and the output so far is kept. Child processes still running when the command exits are terminated. Use run_background for servers, watchers and longer commands. Check exit_code, then stderr. If blocked is true, report block_reason; do not rephrase the command. If a person's approval is pending, call again with the same arguments to wait for the decision.`,
+  description: `Run a command and wait until it exits. Returns exit_code, stdout, stderr (each up to 32 KiB; the middle of longer output is omitted) and timing. By default the command is split into arguments by the rules of POSIX shlex and runs without a shell; set shell: true for pipes, redirections, && and globs. Each call starts a new process, so \`cd\` and exported variables do not carry over. By default only the workspace and /tmp are writable; /tmp is private to your commands and kept between them. A command that exceeds the timeout (default ${DEFAULT_TIMEOUT} s, maximum ${MAX_TIMEOUT} s) is terminated with its child processes: timed_out is true, exit_code is -1, and the output so far is kept. Child processes still running when the command exits are terminated. Use run_background for servers, watchers and longer commands. Check exit_code, then stderr. If blocked is true, report block_reason; do not rephrase the command. If the command outlasts the call, the note says that it is still running, with a pid for kill_process: call run again with the same arguments to wait for it and get its result. If a person's approval is pending, call again with the same arguments to wait for the decision.`,
   input: RunInput,
   output: RunResult,
   annotations: RUN_ANNOTATIONS,
@@ -55,16 +57,26 @@ const run = tool({
     const timeoutMs = deadlineMs(gateway, args.timeout, { defaultSeconds: DEFAULT_TIMEOUT, maxSeconds: MAX_TIMEOUT });
     const { cwd, env, intent } = args;
     const request: RunRequest = { ...asked, timeoutMs, intent, ...(cwd ? { cwd } : {}), ...(env ? { env } : {}) };
-    const outcome = await gateway.run(request, runOptions(context, timeoutMs));
+    const options = runOptions(context, timeoutMs);
+    const { result: outcome, joined } = await gateway.runOrJoin(callKey(request), request, options);
     const result = withKillHint(outcome, args.command, RUNNER_WORDS);
     const query = { maxBytes: RUNNER_STREAM_BYTES, hint: "a narrower command, such as head, tail or grep" };
     const { text: stdout } = await resultOutput(gateway, result, { ...query, stream: "stdout" });
     const { text: stderr } = await resultOutput(gateway, result, { ...query, stream: "stderr" });
     const structured = runnerResult(args.command, result, { stdout, stderr }, timeoutMs);
     if (result.status === "running") Object.assign(structured, runningOn(gateway, result));
+    else if (joined) structured.note = joinedNote(gateway.session(result.id).info().startedAt, structured.note);
     return { structured, failure: result.error };
   },
 });
+
+/** Identifies calls with the same arguments. The intent is free text, which a model may word differently. */
+function callKey({ intent: _, env = {}, ...request }: RunRequest): string {
+  const variables = Object.entries(env).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return createHash("sha256")
+    .update(JSON.stringify(["runner", request, variables]))
+    .digest("hex");
+}
 
 /** Returns the command to run: shell text, or a program with its arguments. */
 function program({
@@ -157,6 +169,8 @@ const killProcess = tool({
       return { structured: { success: false }, failure: unknownPid(pid) };
     }
     await endSession(session, { graceMs: seconds * 1000, intent });
+    // The agent has ended the command itself, so the same call runs it again.
+    gateway.forgetCall(session.id);
     const { status, lingering } = session.info();
     return { structured: { success: status !== "running" && !lingering } };
   },

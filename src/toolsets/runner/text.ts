@@ -61,7 +61,13 @@ export function runnerResult(
 
 export function stillRunning(pid: number | null, durationMs: number): string {
   const seconds = Math.ceil(durationMs / 1000);
-  return `Still running after ${seconds}s; it continues in the background until its timeout. Stop it with kill_process pid=${pid}.`;
+  return `Still running after ${seconds}s. Call run again with the same arguments to wait for it and get its result; it continues until its timeout. Stop it with kill_process pid=${pid}.`;
+}
+
+/** Returns the note of a result that belongs to an earlier call. */
+export function joinedNote(startedAt: string, note: unknown): string {
+  const joined = `This is the result of the command that an identical call started at ${startedAt}. Call run again to run it once more.`;
+  return typeof note === "string" ? `${note} ${joined}` : joined;
 }
 
 /** Returns the first reason why a command is blocked or denied, or null when it is neither. */

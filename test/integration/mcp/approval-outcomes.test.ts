@@ -175,7 +175,7 @@ test("a command that may run is not reported as denied because its output may no
   fixture.configure(CONFIG);
 });
 
-test('`permissions.read: "ask"` does not lift the approval that a tool requires', async () => {
+test("`permissions.read` set to ask does not lift the approval that a tool requires", async () => {
   fixture.configure({ toolsets: { exec: true }, permissions: { run: "autonomous", read: "ask" } });
   const client = await impatient("exec");
   const text = await run(client, "exec", "sleep 0.01");
