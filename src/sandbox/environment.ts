@@ -272,12 +272,16 @@ export function withFixedPath(env: Readonly<Environment>): Environment {
   return { ...env, PATH: entries.join(":") || USUAL_PATH };
 }
 
+/** The maximum length of a variable's name in an error, which is stored with the session. */
+const MAX_SHOWN_LENGTH = 200;
+
 function refusedVariable(name: string, why: string): SallyportError {
+  const variable = name.length > MAX_SHOWN_LENGTH ? `${name.slice(0, MAX_SHOWN_LENGTH).toWellFormed()}…` : name;
   return new SallyportError(
     "InvalidRequest",
-    `\`env.${name}\` is not allowed: it ${why}.`,
+    `\`env.${variable}\` is not allowed: it ${why}.`,
     [
-      nextStep("remove_variable", { name: "remove-variable", variable: name }),
+      nextStep("remove_variable", { name: "remove-variable", variable }),
       { action: "ask_operator", hint: "The operator can allow it with `env.pass` in sallyport.json." },
     ],
     { name },

@@ -67,7 +67,7 @@ test("a read-only command has no temporary directory, and cannot read those of o
 test("says that files of other programs in /tmp are not visible", { skip }, async () => {
   const { hints, exitCode } = await (await open()).run({ command: `cat ${shared}/file` });
   assert.notEqual(exitCode, 0);
-  assert.match(hints.join(), /\/tmp is private to sandboxed commands/);
+  assert.match(hints.map(({ hint }) => hint).join(), /\/tmp is private to sandboxed commands/);
 });
 
 test("tells the approver that files in /tmp are those of the agent", { skip }, async () => {
