@@ -88,9 +88,10 @@ interface Starved {
 export function inputRequired(wait: InputWait): Starved {
   const shown = { ...wait, prompt: "" };
   const avoid = avoidText(shown);
+  const hint = `${avoid[0]?.toUpperCase()}${avoid.slice(1)}.`;
   return {
     type: "InputRequired",
     message: `${waitText(shown, "was")}, but the command has no terminal, so it was ended.`,
-    recovery: [{ action: "avoid_input", hint: `${avoid[0]?.toUpperCase()}${avoid.slice(1)}.` }],
+    recovery: [{ action: "avoid_input", hint }],
   };
 }

@@ -220,7 +220,8 @@ async function messageOf(outcome: RunResult | SessionInfo): Promise<string> {
   const [exec, process] = tools(gatewayWith(outcome), "shell");
   const { output } = outcome as Partial<RunResult>;
   if (output === undefined) {
-    return (await process?.call({ action: "extend", session_id: outcome.id, timeout: 1 }))?.text ?? "";
+    const answer = await process?.call({ action: "extend", session_id: outcome.id, timeout: 1 });
+    return answer?.text.replace(/\nIts deadline is 1 s from now\.$/, "") ?? "";
   }
   const answer = await exec?.call({ command: "make" });
   assert.ok(answer);
