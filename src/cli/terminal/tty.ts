@@ -17,7 +17,7 @@ export function localTerminal(io: Io): LocalTerminal | null {
   const input = io.stdin as ReadStream;
   const output: WriteStream = process.stdout;
   return {
-    size: () => ({ columns: bounded(output.columns), rows: bounded(output.rows) }),
+    size: () => ({ columns: bounded(output.columns || 80), rows: bounded(output.rows || 24) }),
     onResize: (listener) => {
       output.on("resize", listener);
       return () => output.off("resize", listener);
@@ -32,6 +32,7 @@ export function localTerminal(io: Io): LocalTerminal | null {
   };
 }
 
-function bounded(count: number | undefined): number {
-  return Math.min(Math.max(count ?? 80, 1), 1000);
+/** Bounds a number of columns or rows. A serial line reports 0, for which callers pass the usual size. */
+function bounded(count: number): number {
+  return Math.min(Math.max(count, 1), 1000);
 }

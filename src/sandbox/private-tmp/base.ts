@@ -9,10 +9,11 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 
 const PREFIX = "sallyport-";
 /** A file with the path of the state folder. When that folder has been removed, the directories here can be too. */
@@ -26,8 +27,15 @@ export function ownUid(): number {
   return process.getuid?.() ?? 0;
 }
 
+/** Returns `TMPDIR`, or /tmp if that is not the absolute path of a folder that exists. */
 function temporaryFolder(): string {
-  return realpathSync.native(tmpdir());
+  const wanted = tmpdir();
+  try {
+    if (isAbsolute(wanted) && statSync(wanted).isDirectory()) return realpathSync.native(wanted);
+  } catch {
+    // It does not exist, or a folder above it cannot be searched.
+  }
+  return realpathSync.native("/tmp");
 }
 
 /**

@@ -56,6 +56,14 @@ test("run -it passes on keys, terminal size and exit code", async () => {
   await ends(person, 7);
 });
 
+test("a terminal without a size gets the usual one", async () => {
+  const words = ["-c", 'stty cols 0 rows 0; exec "$@"', "sh", process.execPath, BIN, "--state", fixture.state];
+  const args = [...words, "run", "-it", "--", "stty", "size"];
+  const person = await users.start({ command: "sh", args, cwd: fixture.workspace, pty: true, size });
+  await shows(person, /24 80/, 0);
+  await ends(person);
+});
+
 test("run -t allocates a terminal without attaching to it", async () => {
   const person = await onTerminal(["run", "-t", "--size", "33x5", "--", "stty", "size"]);
   await shows(person, /5 33/, 0);

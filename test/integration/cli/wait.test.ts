@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, test } from "node:test";
 import { Sandbox } from "../../fixtures/sallyport.ts";
 
@@ -40,6 +41,15 @@ test("wait --json prints the match of a pattern in piped output", async () => {
   assert.equal(code, 0);
   const { reason, match, info } = JSON.parse(stdout) as { reason: string; match: string; info: { name: string } };
   assert.deepEqual([reason, match, info.name], ["pattern", "on 8080", "talks"]);
+});
+
+test("wait says why a session has no exit code", async () => {
+  const { stdout } = await box.run(["run", "-d", "--name", "gone", "--", "sleep", "300"]);
+  const id = stdout.trim();
+  const { pid } = JSON.parse((await box.run(["inspect", "--json", id])).stdout) as { pid: number };
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  process.kill(Number(/^PPid:\t(\d+)/m.exec(status)?.[1]), "SIGKILL");
+  assert.match(await waited(id), /^ 125sallyport: The command ended because its keeper was killed/);
 });
 
 test("rejects invalid conditions", async () => {

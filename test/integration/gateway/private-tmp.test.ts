@@ -36,6 +36,23 @@ for (const profile of ["workspace-write", "isolated"] as const) {
   });
 }
 
+for (const wrong of ["/no/such/folder", "relative", "/dev/null", "/dev/null/below"]) {
+  test(`commands run if TMPDIR is ${wrong}`, { skip }, async () => {
+    const own = new GatewayFixture();
+    const before = process.env.TMPDIR;
+    process.env.TMPDIR = wrong;
+    try {
+      const gateway = await own.open({ policy: { sandbox: "workspace-write" } });
+      const { output, error } = await gateway.run({ command: 'touch "$TMPDIR/file" && echo written' });
+      assert.equal(output, "written\n", error?.message);
+    } finally {
+      if (before === undefined) delete process.env.TMPDIR;
+      else process.env.TMPDIR = before;
+      await own.close();
+    }
+  });
+}
+
 test("each agent has its own /tmp in each workspace", { skip }, async () => {
   const text = "cat /tmp/of-agent 2>/dev/null; echo $$ > /tmp/of-agent";
   const workspace = mkdtempSync(join(fixture.folder, "second-"));

@@ -3,6 +3,7 @@ import { regularExpression } from "../../../text/regex.ts";
 import { type Command, type Invocation, UsageError } from "../../command.ts";
 import { EXIT_TIMEOUT, exitCodeOf } from "../../exit-code.ts";
 import { printOneOrMany } from "../../io.ts";
+import { reportOutcome } from "../../notes.ts";
 import { countOption, durationOption, textOption } from "../../options.ts";
 import { forEachSession } from "./session-arguments.ts";
 
@@ -52,6 +53,9 @@ export const wait: Command = {
       if (!conditions) {
         const info = await session.wait();
         seen.push(info);
+        // The exit code alone does not tell why the command did not run or what became of it.
+        if (info.exitCode === null && info.signal === null && !invocation.values.json)
+          reportOutcome(info, invocation.io);
         return exitCodeOf(info);
       }
       const outcome = await session.waitFor(conditions);
