@@ -28,7 +28,7 @@ import { Gateway } from "./gateway.ts";
 import { auditRemovals, createDispatcher, Maintenance } from "./maintenance.ts";
 import { onSessionEnd } from "./on-session-end.ts";
 import { assertKnownOptions, type GatewayOptions } from "./options.ts";
-import { auditConfig } from "./settings.ts";
+import { recordLoadedConfig } from "./settings.ts";
 
 const CLEAN_EVERY_MS = 15 * 60 * 1000;
 /** How often sessions of closed gateways are adopted, so that their exits are recorded. */
@@ -183,7 +183,7 @@ export async function createContext(
     notify: ignoreErrors(options.onEvent ?? (() => {})),
     checkpoint,
   };
-  if (config.look().config.files.length > 0) auditConfig(context, null);
+  recordLoadedConfig(context);
   return context;
 }
 

@@ -2,6 +2,7 @@ import { dirname } from "node:path";
 import { operatorConfigPath } from "../config/load.ts";
 import type { Settings } from "../core/settings.ts";
 import { type Confinement, createConfinement } from "../sandbox/confine.ts";
+import { isDiskFull } from "../storage/database.ts";
 import type { GatewayContext } from "./context.ts";
 
 export interface CurrentSettings {
@@ -17,7 +18,7 @@ const MAX_AGENTS = 1000;
 /** Returns the settings that apply now. A changed configuration is audited once, whether or not it is valid. */
 export function currentSettings(context: GatewayContext): CurrentSettings {
   const { config, changed, problem } = context.config.look();
-  if (changed) auditConfig(context, problem?.message ?? null);
+  if (changed || unrecorded.has(context.config)) recordConfig(context, problem?.message ?? null);
   const settings = config.forAgent(context.agent);
   let byAgent = prepared.get(settings);
   if (!byAgent || byAgent.size > MAX_AGENTS) {
@@ -44,7 +45,29 @@ export function currentSettings(context: GatewayContext): CurrentSettings {
   return { settings, confinement };
 }
 
-export function auditConfig(context: GatewayContext, problem: string | null): void {
+/** The configurations whose last change is not in the audit log yet, because the disk was full. */
+const unrecorded = new WeakSet<GatewayContext["config"]>();
+
+/** Audits the configuration that a new gateway has loaded. */
+export function recordLoadedConfig(context: GatewayContext): void {
+  if (context.config.look().config.files.length > 0) recordConfig(context, null);
+}
+
+/**
+ * Audits a configuration. On a full disk that is tried again later, so that sessions can be removed. No command starts
+ * in the meantime, because its own entry cannot be written either.
+ */
+function recordConfig(context: GatewayContext, problem: string | null): void {
+  unrecorded.add(context.config);
+  try {
+    auditConfig(context, problem);
+    unrecorded.delete(context.config);
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+  }
+}
+
+function auditConfig(context: GatewayContext, problem: string | null): void {
   const { files, ignored, warnings } = context.config.look().config;
   context.audit.append({
     kind: "config",

@@ -187,3 +187,17 @@ test("a session that filled the disk can be removed by name and by cleaning", { 
     rmSync(GO);
   }
 });
+
+test("a gateway with a configuration file opens on a full disk, and records the file later", { skip }, async () => {
+  const configuration = fixture.path("operator.json");
+  writeFileSync(configuration, "{}");
+  const done = await gateway.run({ command: `head -c ${2 * MIB} /dev/zero` });
+  fill();
+  const second = await fixture.open({ configuration });
+  await second.session(done.id).remove();
+  await empty();
+  const loaded = () => second.audit.search({ kind: "config" }).length;
+  assert.equal(loaded(), 0);
+  assert.equal((await second.run({ command: "echo again" })).stdout, "again\n");
+  assert.equal(loaded(), 1);
+});

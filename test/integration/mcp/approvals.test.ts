@@ -181,7 +181,7 @@ test("a decision on one command does not apply to another", async () => {
   assert.ok(!Object.hasOwn(other.inputRequests, id));
   const guessed = await call("echo harmful", { approval: once, "": once });
   assert.equal(guessed.resultType, "input_required");
-  assert.match(JSON.stringify(await call("echo harmless", { [id]: once })), /"output":"harmless/);
+  assert.match(JSON.stringify(await call("echo harmless", { [id]: once })), /"text":"harmless/);
   assert.equal(
     (await call("echo harmless", { [id]: once })).resultType,
     "input_required",
