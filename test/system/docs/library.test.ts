@@ -7,7 +7,16 @@ import { pages } from "./pages.ts";
 
 const reference = pages().find(({ path }) => path === "docs/library-api.md")?.text ?? "";
 /** Called by `openGateway` and by toolsets, not by users of a gateway. */
-const INTERNAL = ["constructor", "callBack", "auditRefusal", "reading", "ownOutput"];
+const INTERNAL = [
+  "constructor",
+  "callBack",
+  "auditRefusal",
+  "forgetCall",
+  "inputWait",
+  "ownOutput",
+  "reading",
+  "runOrJoin",
+];
 
 function methods(type: { prototype: object }): string[] {
   return Object.getOwnPropertyNames(type.prototype).filter((name) => !INTERNAL.includes(name));

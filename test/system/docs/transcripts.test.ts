@@ -14,6 +14,7 @@ import { hasCommands, indentedLines, isRun, type Step, stepsOf } from "./steps.t
 const NOT_RUN: Record<string, string> = {
   "README.md: scripts/try.sh": "scripts/test.sh runs this test",
   "CONTRIBUTING.md: scripts/try.sh": "runs the whole test suite and the benchmarks",
+  "CONTRIBUTING.md: podman run": "needs Podman, and runs the escape attempts, which are tests themselves",
   "CONTRIBUTING.md: scripts/vm.sh build": "builds and boots virtual machines",
   "docs/benchmarks.md: npm run bench": "takes minutes and needs an idle machine",
   "docs/getting-started.md: npm install -g sallyport": "test/system/pack installs the package",

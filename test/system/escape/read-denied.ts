@@ -59,7 +59,7 @@ const ways: [name: string, script: string][] = [
 const visible: [name: string, script: string][] = [
   ["read a file of another program in /tmp", "grep -q treasure $SHARED/file"],
   ["read a file of another program in /tmp through /proc/self/root", "grep -q treasure /proc/self/root$SHARED/file"],
-  ["list the files of other programs in /tmp", 'ls /tmp | grep -q "^${SHARED##*/}\\$"'],
+  ["list the files of other programs in /tmp", 'ls /tmp | grep -q "^$(basename $SHARED)\\$"'],
   ["list the sessions of other agents", "ls $STATE/sessions | grep -q ."],
 ];
 

@@ -59,13 +59,13 @@ export function approvalFlows(stage: () => Stage): void {
     const { page, gateway } = stage();
     // A grant would have no effect where `ask` is "always", so `Always allow` is not offered there.
     const unlisted = { security: "allowlist", ask: "on-miss" } as const;
-    const id = await ask(stage(), { command: "date", args: ["-u", `+${ASKS}`], ...unlisted });
+    const id = await ask(stage(), { command: "fmt", args: ["-u", `+${ASKS}`], ...unlisted });
     await visit(page, `#/approvals/${id}`);
     await page
       .getByRole("button", { name: /Always allow…/ })
       .and(page.locator(":enabled"))
       .click();
-    await page.getByText(`/usr/bin/date -u +${ASKS}`).first().waitFor();
+    await page.getByText(`/usr/bin/fmt -u +${ASKS}`).first().waitFor();
     await page.getByLabel("7 days").check();
     await page.getByRole("button", { name: "Allow for 7 days" }).click();
     await page.getByRole("article").getByText("allowed this for 7 days").waitFor();
