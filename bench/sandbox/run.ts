@@ -23,7 +23,7 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]>
     unit: "ms",
   });
   const results = [
-    atMost(1.35, row("/bin/true under workspace-write, p50", all["workspace-write"], "off", all.off)),
+    atMost(1.25, row("/bin/true under workspace-write, p50", all["workspace-write"], "off", all.off)),
     atMost(2, row("/bin/true under isolated, p50", all.isolated, "off", all.off)),
   ];
   const bare = withoutNamespaces(rounds);
