@@ -10,7 +10,7 @@ export interface VisiblePart {
 }
 
 /**
- * Returns the mark of bytes that are missing from a log for good. Dropped bytes exceeded the disk cap of their stream;
+ * Returns the mark of bytes that are permanently missing from a log. Dropped bytes exceeded the disk cap of their stream;
  * lost bytes could not be written.
  */
 export function gapMark(bytes: number, streams: SessionInfo["streams"], diskCap: number | null): string {

@@ -66,7 +66,7 @@ export const BashOutputResult = z.object({
   exit_code: exitCode,
   output: z.string().describe("Output since the last call"),
   unread_bytes: z.int().describe("Bytes left to read; call again to read them"),
-  skipped_bytes: z.int().describe("Bytes that are missing from the log for good; marked in `output` where they are"),
+  skipped_bytes: z.int().describe("Bytes that are permanently missing from the log; marked in `output` where they are"),
   ...remarks,
 });
 

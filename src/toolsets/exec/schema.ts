@@ -116,7 +116,7 @@ export const LogResult = z.object({
   dropped_bytes: z
     .int()
     .optional()
-    .describe("Bytes that are missing from the log for good; marked in `content` where they are"),
+    .describe("Bytes that are permanently missing from the log; marked in `content` where they are"),
 });
 
 export const ManagerResult = z.object({
