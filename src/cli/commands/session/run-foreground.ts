@@ -15,17 +15,22 @@ import { type OutputWriter, outputWriter } from "../../terminal/output.ts";
 export async function runStreamed(gateway: Gateway, request: RunRequest, io: Io, raw: boolean): Promise<number> {
   const signals = new SignalForwarder(request.graceMs, io);
   let stopFeeding = () => {};
+  let inputFailure: number | null = null;
   try {
     const session = await gateway.start(request, { foreground: true, signal: signals.beforeStart });
     signals.to(session);
     if (request.stdin === "open") {
-      stopFeeding = feed(io.stdin, session, (error) => reportError(error, io, { json: false }));
+      // Without the rest of its input, the command would wait forever, or do something else than intended.
+      stopFeeding = feed(io.stdin, session, (error) => {
+        inputFailure = reportError(error, io, { json: false });
+        session.kill({ graceMs: request.graceMs }).catch(() => {});
+      });
     }
     const mode = raw ? "raw" : request.pty === true ? "drawing" : "visible";
     const missing = await streamOutput(session, { graceMs: request.graceMs, writer: outputWriter(io, mode), io });
     const info = await session.wait();
     reportOutcome(info, io);
-    const code = exitCodeOf(info);
+    const code = inputFailure ?? exitCodeOf(info);
     if (missing === 0) return code;
     io.err(`${missingNote(missing)}\n`);
     // A program that reads the output does not see the note, so the exit code must report the missing bytes.
