@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from "node:fs";
-import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { callerEnv, callerHome } from "../core/caller.ts";
 import { agentFilter, isSameName } from "../core/names.ts";
 import type { Settings } from "../core/settings.ts";
 import { DEFAULTS } from "../core/settings.ts";
@@ -40,16 +40,16 @@ export interface LoadedConfig {
   warnings: string[];
 }
 
-export function operatorConfigPath(env: NodeJS.ProcessEnv = process.env): string {
+export function operatorConfigPath(env: NodeJS.ProcessEnv = callerEnv()): string {
   const home = env.XDG_CONFIG_HOME;
   // The XDG specification says to ignore a relative path. It would also be resolved inside the workspace.
-  const base = home?.startsWith("/") ? home : join(env.HOME || homedir(), ".config");
+  const base = home?.startsWith("/") ? home : join(env.HOME || callerHome(), ".config");
   return join(base, "sallyport", CONFIG_NAME);
 }
 
 /** Reads the operator and workspace files and merges them. Throws `InvalidConfiguration`. */
 export function loadConfig(options: LoadOptions): LoadedConfig {
-  const env = options.env ?? process.env;
+  const env = options.env ?? callerEnv();
   const operatorPath = options.operatorPath === undefined ? operatorConfigPath(env) : options.operatorPath;
   const root = realpath(options.workspace);
   const operator = operatorPath === null ? null : readOperatorFile(operatorPath);

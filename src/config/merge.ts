@@ -180,6 +180,7 @@ export const MERGE: MergeTable<Settings> = {
       rule: strictest({ any: ["majority", "unanimous"], majority: ["unanimous"], unanimous: [] }),
       approvers: operatorOnly(),
     },
+    commandLine: strictest({ anywhere: ["script", "terminal"], script: ["terminal"], terminal: [] }),
   },
   permissions: {
     run: permissionLevel,

@@ -3,6 +3,7 @@ import type { AllowEntry, UserRule } from "../core/policy.ts";
 import type { OPERATIONS, TOOLSETS } from "../core/settings.ts";
 import {
   ASK,
+  COMMAND_LINE,
   DEFAULTS,
   DURABILITY,
   MASK_FAILURE,
@@ -183,6 +184,12 @@ const approvals = () =>
         })
         .optional()
         .describe("Approvals that a request needs"),
+      commandLine: z
+        .enum(COMMAND_LINE)
+        .optional()
+        .describe(
+          "What may approve and grant on the command line: a person on a `terminal`, also a `script` without a terminal, or `anywhere`, which includes the shell of an agent host",
+        ),
     })
     .describe("Settings for approvals; see docs/approvals.md");
 

@@ -163,7 +163,7 @@ export interface Quorum {
 }
 
 /** The channels through which people decide. Agents have no access to any of them. */
-export const PERSON_CHANNELS = ["cli", "terminal", "console", "http", "library", "mcp-host"] as const;
+export const PERSON_CHANNELS = ["cli", "terminal", "console", "http", "library", "mcp-host", "hook"] as const;
 /** The surface on which a person decides. */
 type PersonChannel = (typeof PERSON_CHANNELS)[number];
 

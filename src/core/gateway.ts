@@ -6,8 +6,10 @@ import type { LogChunk, LogQuery, SessionInfo, StreamName, WaitConditions, WaitO
 import type { Repaint, Screen, TerminalSize } from "./terminal.ts";
 
 /**
- * Asks a person about a command that requires approval. Resolves with the decision, or with null to leave the decision
- * to others (`sallyport approvals`, the console). `signal` is aborted when the request is decided elsewhere.
+ * Asks a person about a command that requires approval. Resolves with the decision, with null to leave the decision to
+ * others (`sallyport approvals`, the console) while the call waits for it, or with `{ decision: "later" }` to end the
+ * call at once with the status `pending`; `why` is added to its message. `signal` is aborted when the request is decided
+ * elsewhere.
  *
  * @example
  * ```ts
@@ -25,11 +27,15 @@ import type { Repaint, Screen, TerminalSize } from "./terminal.ts";
 export type ApprovalCallback = (
   approval: Approval,
   signal: AbortSignal,
-) => Promise<(Omit<ApprovalDecision, "channel"> & { channel?: ApprovalDecision["channel"] }) | null>;
+) => Promise<
+  | (Omit<ApprovalDecision, "channel"> & { channel?: ApprovalDecision["channel"] })
+  | { decision: "later"; why?: string }
+  | null
+>;
 
 /**
- * An event that `onEvent` receives. `operation` reports an operation on a session if its permission is `notify`;
- * `approval-failed` reports an error that the `approve` callback threw.
+ * An event that `onEvent` receives. `operation` reports an operation if its permission is `notify`; for `run` it follows
+ * `started`. `approval-failed` reports an error that the `approve` callback threw.
  *
  * @example
  * ```ts

@@ -174,3 +174,26 @@ export const NO_LIMITS: LaunchLimits = {
   memoryBytes: null,
   diskBytes: null,
 };
+
+/**
+ * What the program of an agent can access in addition to the agent's commands, for one session that `sallyport agent`
+ * starts. All paths are absolute.
+ */
+export interface HostAccess {
+  /** Configuration and cache folders, and files, of the program. It can also read them, although commands cannot. */
+  writable: readonly string[];
+  /** Built-in denied paths that the program reads, such as its own credentials. */
+  readable: readonly string[];
+  /** Paths within `writable` that stay read-only, because other programs execute what they contain (invariant 7). */
+  protected: readonly string[];
+  /** Such paths that do not exist and are not created. The program is ended if one appears. */
+  absent: readonly string[];
+  /** The folder with the program's generated configuration and the channel, which only this session sees. */
+  runFolder: string;
+  /** Whether the session requests the network, which requires approval where it is not configured. */
+  network: boolean;
+  /** The socket on which the gateway accepts commands of this session. */
+  channel: string;
+  /** Variables that the program inherits although they look like secrets, or that the session sets. */
+  variables: readonly string[];
+}

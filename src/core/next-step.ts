@@ -84,8 +84,9 @@ export const LIBRARY_WORDING: Wording = {
   "install-bash": () => "Install bash, or run a program without a shell by passing `args`.",
   "remove-variable": ({ variable }) => `Remove \`${variable}\` from \`env\`.`,
   "show-approval": ({ approval }) => `Read the approval request with \`gateway.approvals.get("${approval}")\`.`,
-  "decide-approval": ({ approval }) =>
-    `A person can decide in the console, or with \`sallyport approve ${approval}\` or \`sallyport deny ${approval}\`.`,
+  "decide-approval": () =>
+    "A person must decide: in the console, or on a terminal with `sallyport approvals`. The agent cannot.",
+  "use-fields": ({ fields }) => `The fields of a request are ${fields}.`,
   "repeat-request": () => "Submit exactly the same command again after it is approved.",
   "repeat-input": () => "Send exactly the same input to the same session again after it is approved.",
   "raise-limit": ({ key, requestable }) =>

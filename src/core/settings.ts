@@ -40,6 +40,9 @@ export const MASK_FAILURE = ["kill", "warn"] as const;
 export const SCOPE = ["workspace", "anywhere"] as const;
 export const PERMISSION = ["autonomous", "notify", "ask", "deny"] as const;
 export const QUORUM = ["any", "majority", "unanimous"] as const;
+/** What may decide and grant on the command line: a person on a terminal, also a script, or also an agent host. */
+export const COMMAND_LINE = ["terminal", "script", "anywhere"] as const;
+export type CommandLineUse = OneOf<typeof COMMAND_LINE>;
 export const DURABILITY = ["process", "power-loss"] as const;
 export const TOOLSETS = ["runner", "process", "exec", "shell", "bash"] as const;
 /** The operations that have a configurable permission. */
@@ -94,7 +97,11 @@ export interface Settings {
   };
   timeouts: { defaultSeconds: number | null; maxSeconds: number | null };
   retention: { maxAgeHours: number; maxCount: number; maxBytes: number };
-  approvals: { expiresMinutes: number; quorum: { rule: OneOf<typeof QUORUM>; approvers: readonly string[] } };
+  approvals: {
+    expiresMinutes: number;
+    quorum: { rule: OneOf<typeof QUORUM>; approvers: readonly string[] };
+    commandLine: CommandLineUse;
+  };
   /** Null for the toolset's default. */
   permissions: Record<Operation, Permission | null>;
   toolsets: Record<Toolset, boolean>;
@@ -138,7 +145,7 @@ export const DEFAULTS: Settings = {
   },
   timeouts: { defaultSeconds: null, maxSeconds: null },
   retention: { maxAgeHours: 336, maxCount: 10_000, maxBytes: 10 * 1024 ** 3 },
-  approvals: { expiresMinutes: 30, quorum: { rule: "any", approvers: [] } },
+  approvals: { expiresMinutes: 30, quorum: { rule: "any", approvers: [] }, commandLine: "terminal" },
   permissions: { run: null, write: null, kill: null, extend: null, remove: null, list: null, read: null },
   toolsets: { runner: true, process: true, exec: false, shell: true, bash: true },
   callback: null,

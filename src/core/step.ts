@@ -23,7 +23,9 @@ export interface StepArguments {
   "install-bash": Nothing;
   "remove-variable": { variable: string };
   "show-approval": { approval: string };
-  "decide-approval": { approval: string };
+  "decide-approval": Nothing;
+  /** Use only the fields that a request has. Tools and commands have parameters of their own. */
+  "use-fields": { fields: string };
   "repeat-request": Nothing;
   "repeat-input": Nothing;
   "raise-limit": { key: string; requestable: boolean };

@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { ApprovalStatus } from "../core/approval.ts";
+import { Deadlines } from "./deadlines.ts";
 
 /** A row of the approvals table. Times are in ms since the epoch; the schema says which columns are JSON. */
 export interface ApprovalRow {
@@ -8,6 +9,8 @@ export interface ApprovalRow {
   status: ApprovalStatus;
   created_ms: number;
   expires_ms: number;
+  /** How far ahead `expires_ms` was set. */
+  lasts_ms: number;
   fingerprint: string;
   request: string;
   binding: string;
@@ -21,7 +24,7 @@ export interface ApprovalRow {
   told: number;
 }
 
-type NewApprovalRow = Omit<ApprovalRow, "status" | "decisions" | "decided_ms" | "session" | "told">;
+type NewApprovalRow = Omit<ApprovalRow, "status" | "expires_ms" | "decisions" | "decided_ms" | "session" | "told">;
 
 /** A filter for approvals. An approval must meet all conditions. */
 export interface ApprovalQuery {
@@ -43,19 +46,21 @@ export class ApprovalStore {
   readonly #untold: StatementSync;
   readonly #waiting: StatementSync;
   readonly #waitingBytes: StatementSync;
-  readonly #isWaiting: StatementSync;
+  readonly #waitsUntil: StatementSync;
   readonly #approved: StatementSync;
   readonly #due: StatementSync;
   readonly #deleteSettled: StatementSync;
   readonly #expire: StatementSync;
   readonly #decide: StatementSync;
   readonly #use: StatementSync;
+  readonly #deadlines: Deadlines;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
+    this.#deadlines = new Deadlines(database, "approvals");
     this.#insert = database.prepare(
-      `INSERT INTO approvals (id, agent, status, created_ms, expires_ms, fingerprint, request, binding, origin, quorum)
-       VALUES (?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO approvals (id, agent, status, created_ms, expires_ms, lasts_ms, fingerprint, request, binding, origin, quorum)
+       VALUES (?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#byId = database.prepare("SELECT * FROM approvals WHERE id = ?");
     this.#byPrefix = database.prepare("SELECT * FROM approvals WHERE id >= ? AND id < ? ORDER BY id LIMIT 2");
@@ -73,8 +78,8 @@ export class ApprovalStore {
     this.#waitingBytes = database.prepare(
       "SELECT sum(octet_length(request)) AS n FROM approvals WHERE agent = ? AND status = 'pending'",
     );
-    this.#isWaiting = database.prepare(
-      "SELECT 1 FROM approvals WHERE id = ? AND status = 'pending' AND expires_ms > ?",
+    this.#waitsUntil = database.prepare(
+      "SELECT expires_ms FROM approvals WHERE id = ? AND status = 'pending' AND expires_ms > ?",
     );
     this.#approved = database.prepare(
       "SELECT binding FROM approvals WHERE agent = ? AND status = 'approved' ORDER BY id DESC LIMIT 20",
@@ -87,7 +92,7 @@ export class ApprovalStore {
     );
     this.#expire = database.prepare("UPDATE approvals SET status = 'expired' WHERE id = ? AND status = ?");
     this.#decide = database.prepare(
-      `UPDATE approvals SET status = ?, decisions = ?, decided_ms = ?, expires_ms = ?
+      `UPDATE approvals SET status = ?, decisions = ?, decided_ms = ?, expires_ms = ?, lasts_ms = ?
        WHERE id = ? AND status = 'pending'`,
     );
     this.#use = database.prepare(
@@ -96,8 +101,14 @@ export class ApprovalStore {
   }
 
   insert(row: NewApprovalRow): void {
-    const { id, agent, created_ms, expires_ms, fingerprint, request, binding, origin, quorum } = row;
-    this.#insert.run(id, agent, created_ms, expires_ms, fingerprint, request, binding, origin, quorum);
+    const { id, agent, created_ms, lasts_ms, fingerprint, request, binding, origin, quorum } = row;
+    const expires_ms = created_ms + lasts_ms;
+    this.#insert.run(id, agent, created_ms, expires_ms, lasts_ms, fingerprint, request, binding, origin, quorum);
+  }
+
+  /** Corrects expiry times if the clock was set back. Must be called before they are compared with `nowMs`. */
+  limitExpiry(nowMs: number): void {
+    this.#deadlines.limit(nowMs);
   }
 
   get(id: string): ApprovalRow | null {
@@ -147,9 +158,10 @@ export class ApprovalStore {
     return Number(this.#waitingBytes.get(agent)?.n ?? 0);
   }
 
-  /** Reports whether the approval is neither decided nor expired. */
-  isWaiting(id: string, nowMs: number): boolean {
-    return this.#isWaiting.get(id, nowMs) !== undefined;
+  /** Returns when the approval expires, or null if it was decided or has expired. */
+  waitsUntil(id: string, nowMs: number): number | null {
+    const row = this.#waitsUntil.get(id, nowMs) as Pick<ApprovalRow, "expires_ms"> | undefined;
+    return row?.expires_ms ?? null;
   }
 
   /** Returns approved and unused approvals, newest first. */
@@ -170,8 +182,9 @@ export class ApprovalStore {
   }
 
   /** Records a decision. Returns false when the approval was no longer pending. */
-  decide(row: Pick<ApprovalRow, "id" | "status" | "decisions" | "decided_ms" | "expires_ms">): boolean {
-    return this.#decide.run(row.status, row.decisions, row.decided_ms, row.expires_ms, row.id).changes === 1;
+  decide(row: Pick<ApprovalRow, "id" | "status" | "decisions" | "decided_ms" | "expires_ms" | "lasts_ms">): boolean {
+    const { id, status, decisions, decided_ms, expires_ms, lasts_ms } = row;
+    return this.#decide.run(status, decisions, decided_ms, expires_ms, lasts_ms, id).changes === 1;
   }
 
   /** Uses an approval. Returns true for the one caller that may run the command. */

@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { NewAuditEntry } from "../core/audit.ts";
 import { sha256 } from "./sha256.ts";
@@ -100,7 +99,8 @@ function* verifySteps(
         const seq = fields[1] as number;
         if (seq !== at.seq + 1) return report("it is missing");
         fields[0] = at.hash;
-        if (hash("sha256", encoded(fields)) !== own) return report("it was altered or inserted");
+        if (process.getBuiltinModule("node:crypto").hash("sha256", encoded(fields)) !== own)
+          return report("it was altered or inserted");
         at = { seq, hash: own };
         if (anchor?.seq === seq && anchor.hash !== own) return report("it does not match the anchor", seq);
       }

@@ -1,6 +1,5 @@
 import { chmodSync, closeSync, openSync, statSync } from "node:fs";
-import type { StatementSync } from "node:sqlite";
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { uptimeMs } from "../core/clock.ts";
 import { SallyportError } from "../core/error.ts";
 import { operatorStep } from "../core/next-step.ts";
@@ -22,7 +21,9 @@ export function openDatabase(path: string): DatabaseSync {
   let database: DatabaseSync | null = null;
   try {
     restrictAccess(path);
-    database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+    // Not an import: without this module, an old version of Node would fail before it can report its version.
+    const sqlite = process.getBuiltinModule("node:sqlite");
+    database = new sqlite.DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     // NORMAL loses nothing if this process crashes. A power failure may lose the last transactions, but not the file.
     enableWal(database);
     database.exec("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000;");

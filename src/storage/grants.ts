@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { Deadlines } from "./deadlines.ts";
 
 /** A row of the grants table. */
 export interface GrantRow {
@@ -13,12 +14,14 @@ export interface GrantRow {
   created_ms: number;
   created_by: string;
   expires_ms: number | null;
+  /** How far ahead `expires_ms` was set. */
+  lasts_ms: number | null;
   last_used_ms: number | null;
   revoked_ms: number | null;
   change: number;
 }
 
-type NewGrantRow = Omit<GrantRow, "last_used_ms" | "revoked_ms" | "change">;
+type NewGrantRow = Omit<GrantRow, "expires_ms" | "last_used_ms" | "revoked_ms" | "change">;
 
 const NEXT_CHANGE = "(SELECT coalesce(max(change), 0) + 1 FROM grants)";
 
@@ -33,11 +36,13 @@ export class GrantStore {
   readonly #byPrefix: StatementSync;
   readonly #used: StatementSync;
   readonly #version: StatementSync;
+  readonly #deadlines: Deadlines;
 
   constructor(database: DatabaseSync) {
+    this.#deadlines = new Deadlines(database, "grants");
     this.#insert = database.prepare(
-      `INSERT INTO grants (id, agent, executable, identity, args, cwd, piped, approval, created_ms, created_by, expires_ms, change)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${NEXT_CHANGE})`,
+      `INSERT INTO grants (id, agent, executable, identity, args, cwd, piped, approval, created_ms, created_by, expires_ms, lasts_ms, change)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${NEXT_CHANGE})`,
     );
     this.#revoke = database.prepare(
       `UPDATE grants SET revoked_ms = ?, change = ${NEXT_CHANGE} WHERE id = ? AND revoked_ms IS NULL`,
@@ -59,13 +64,20 @@ export class GrantStore {
   insert(row: NewGrantRow): void {
     const same = this.#revokeSame.all(row.agent, row.executable, row.args, row.cwd, row.piped);
     for (const { id } of same as unknown as { id: string }[]) this.revoke(id, row.created_ms);
-    const { id, agent, executable, identity, args, cwd, piped, approval, created_ms, created_by, expires_ms } = row;
-    this.#insert.run(id, agent, executable, identity, args, cwd, piped, approval, created_ms, created_by, expires_ms);
+    const { id, agent, executable, identity, args, cwd, piped, approval, created_ms, created_by, lasts_ms } = row;
+    const expires = lasts_ms === null ? null : created_ms + lasts_ms;
+    const columns = [id, agent, executable, identity, args, cwd, piped, approval, created_ms, created_by];
+    this.#insert.run(...columns, expires, lasts_ms);
   }
 
   /** Revokes a grant. Returns false when it was already revoked. */
   revoke(id: string, nowMs: number): boolean {
     return this.#revoke.run(nowMs, id).changes === 1;
+  }
+
+  /** Corrects expiry times if the clock was set back, and returns whether rows that were read may be outdated. */
+  limitExpiry(nowMs: number): boolean {
+    return this.#deadlines.limit(nowMs);
   }
 
   live(): GrantRow[] {

@@ -215,4 +215,19 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE sessions ADD COLUMN call TEXT;
   CREATE INDEX sessions_call ON sessions (agent, call) WHERE call IS NOT NULL;
   `,
+  `
+  -- How far ahead a deadline was set, in ms. A deadline further ahead than that was set before the clock was set back.
+  ALTER TABLE work ADD COLUMN lasts_ms INTEGER NOT NULL DEFAULT 0;
+  UPDATE work SET lasts_ms = max(0, due_ms - created_ms);
+  ALTER TABLE approvals ADD COLUMN lasts_ms INTEGER NOT NULL DEFAULT 0;
+  UPDATE approvals SET lasts_ms = max(0, expires_ms - coalesce(decided_ms, created_ms));
+  ALTER TABLE grants ADD COLUMN lasts_ms INTEGER; -- NULL if it does not expire
+  UPDATE grants SET lasts_ms = expires_ms - created_ms;
+  ALTER TABLE tokens ADD COLUMN lasts_ms INTEGER; -- NULL if it does not expire
+  UPDATE tokens SET lasts_ms = expires_ms - created_ms;
+  ALTER TABLE sign_ins ADD COLUMN lasts_ms INTEGER NOT NULL DEFAULT 0;
+  UPDATE sign_ins SET lasts_ms = expires_ms - created_ms;
+  ALTER TABLE sign_in_links ADD COLUMN lasts_ms INTEGER NOT NULL DEFAULT 0;
+  UPDATE sign_in_links SET lasts_ms = expires_ms; -- when it was set is not known
+  `,
 ];

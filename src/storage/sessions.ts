@@ -100,7 +100,7 @@ export class SessionStore {
   readonly #running: StatementSync;
   /** Prepared on first use, because most gateways run all sessions on this machine. */
   #host: StatementSync | null = null;
-  readonly #startedSince: StatementSync;
+  readonly #startedAround: StatementSync;
   readonly #started: StatementSync;
   readonly #moved: StatementSync;
   readonly #extended: StatementSync;
@@ -124,8 +124,8 @@ export class SessionStore {
     );
     this.#running = database.prepare(`SELECT count(*) AS n FROM sessions WHERE agent = ? AND ${LIVE}`);
     // A refused session has no keeper.
-    this.#startedSince = database.prepare(
-      "SELECT count(*) AS n FROM sessions WHERE id >= ? AND agent = ? AND keeper_pid > 0",
+    this.#startedAround = database.prepare(
+      "SELECT count(*) AS n FROM sessions WHERE id >= ? AND id < ? AND agent = ? AND keeper_pid > 0",
     );
     // Checks the previous state, so that exactly one of several gateways records the end.
     this.#end = database.prepare(
@@ -218,10 +218,10 @@ export class SessionStore {
     return Number(this.#running.get(agent)?.n ?? 0);
   }
 
-  /** Counts the sessions an agent started since a time. Uses the primary key, because IDs are ordered by time. */
-  startedSince(agent: string, sinceMs: number): number {
-    const prefix = Math.max(0, Math.floor(sinceMs)).toString(16).padStart(12, "0");
-    return Number(this.#startedSince.get(`${prefix.slice(0, 8)}-${prefix.slice(8)}`, agent)?.n ?? 0);
+  /** Counts the sessions an agent started within `withinMs` of a time. Uses the primary key, because IDs are ordered by time. */
+  startedAround(agent: string, nowMs: number, withinMs: number): number {
+    const [from, to] = [nowMs - withinMs, nowMs + withinMs].map(idPrefix);
+    return Number(this.#startedAround.get(from as string, to as string, agent)?.n ?? 0);
   }
 
   setPid(id: string, pid: number): void {
@@ -246,11 +246,11 @@ export class SessionStore {
     this.#database.prepare("UPDATE sessions SET call = ? WHERE id = ?").run(call, id);
   }
 
-  /** Returns the agent's newest session that outlasted this call, and is running or has ended since a time. */
-  ofCall(agent: string, call: string, sinceMs: number): SessionRow | null {
-    const sql = `SELECT * FROM sessions WHERE agent = ? AND call = ? AND (ended_ms IS NULL OR ended_ms > ?)
-       ORDER BY id DESC LIMIT 1`;
-    return (this.#database.prepare(sql).get(agent, call, sinceMs) as unknown as SessionRow | undefined) ?? null;
+  /** Returns the agent's sessions that outlasted this call, and run or have ended in an interval, oldest first. */
+  ofCall(agent: string, call: string, [fromMs, toMs]: readonly [number, number]): SessionRow[] {
+    const sql = `SELECT * FROM sessions WHERE agent = ? AND call = ? AND (ended_ms IS NULL OR ended_ms BETWEEN ? AND ?)
+       ORDER BY id`;
+    return this.#database.prepare(sql).all(agent, call, fromMs, toMs) as unknown as SessionRow[];
   }
 
   setHost(id: string, host: string): void {
@@ -385,4 +385,10 @@ function conditions(query: StoredQuery): { where: string; values: string[] } {
     values.push(...names, prefix, `${prefix}g`);
   }
   return { where: parts.length > 0 ? `WHERE ${parts.join(" AND ")}` : "", values };
+}
+
+/** Returns the beginning of the IDs that are created at a time. */
+function idPrefix(ms: number): string {
+  const time = Math.max(0, Math.floor(ms)).toString(16).padStart(12, "0");
+  return `${time.slice(0, 8)}-${time.slice(8)}`;
 }

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { newId } from "../core/id.ts";
 import { inTransaction } from "./database.ts";
+import { Deadlines } from "./deadlines.ts";
 import type { TokenRole } from "./tokens.ts";
 
 /** A sign-in to the console. */
@@ -59,16 +60,21 @@ export class SignIns {
   readonly #end: StatementSync;
   readonly #forgetLinks: StatementSync;
   readonly #forget: StatementSync;
+  readonly #deadlines: readonly Deadlines[];
 
   constructor(database: DatabaseSync) {
     this.#database = database;
-    this.#putLink = database.prepare("INSERT INTO sign_in_links (hash, name, role, expires_ms) VALUES (?, ?, ?, ?)");
+    this.#deadlines = (["tokens", "sign_ins", "sign_in_links"] as const).map((table) => new Deadlines(database, table));
+    this.#putLink = database.prepare(
+      "INSERT INTO sign_in_links (hash, name, role, expires_ms, lasts_ms) VALUES (?, ?, ?, ?, ?)",
+    );
     this.#link = database.prepare("SELECT 1 FROM sign_in_links WHERE hash = ?");
     this.#takeLink = database.prepare(
       "DELETE FROM sign_in_links WHERE hash = ? AND expires_ms > ? RETURNING name, role",
     );
     this.#insert = database.prepare(
-      `INSERT INTO sign_ins (id, hash, name, role, agent, token, created_ms, expires_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO sign_ins (id, hash, name, role, agent, token, created_ms, expires_ms, lasts_ms)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#byHash = database.prepare(`SELECT * FROM sign_ins WHERE hash = ? AND ${GOOD}`);
     this.#good = database.prepare(`SELECT 1 FROM sign_ins WHERE id = ? AND ${GOOD}`);
@@ -80,10 +86,10 @@ export class SignIns {
   /** Creates a one-time sign-in link and returns its secret. */
   makeLink({ name, role, expiresMs }: Pick<NewSignIn, "name" | "role" | "expiresMs">): string {
     const secret = newSecret();
-    const nowMs = Date.now();
+    const nowMs = this.#now();
     inTransaction(this.#database, () => {
       this.#forgetLinks.run(nowMs);
-      this.#putLink.run(hashOf(secret), name, role, nowMs + expiresMs);
+      this.#putLink.run(hashOf(secret), name, role, nowMs + expiresMs, expiresMs);
     });
     return secret;
   }
@@ -93,33 +99,40 @@ export class SignIns {
     const hash = hashOf(secret);
     // The link is first looked up without the write lock, so that guesses do not block other writers.
     if (!this.#link.get(hash)) return null;
-    const row = this.#takeLink.get(hash, Date.now());
+    const row = this.#takeLink.get(hash, this.#now());
     return (row as unknown as Pick<SignIn, "name" | "role"> | undefined) ?? null;
   }
 
   /** Creates a sign-in. The key is returned only here. */
   create({ name, role, agent, token, expiresMs }: NewSignIn): { signIn: SignIn; key: string } {
     const key = newSecret();
-    const nowMs = Date.now();
+    const nowMs = this.#now();
     const row = { id: newId(), name, role, agent, expires_ms: nowMs + expiresMs };
     inTransaction(this.#database, () => {
       this.#forget.run(nowMs);
-      this.#insert.run(row.id, hashOf(key), name, role, agent, token, nowMs, row.expires_ms);
+      this.#insert.run(row.id, hashOf(key), name, role, agent, token, nowMs, row.expires_ms, expiresMs);
     });
     return { signIn: signInOf(row), key };
   }
 
   /** Returns the sign-in with this key. Returns null when there is none or it is no longer valid. */
   verify(key: string): SignIn | null {
-    const nowMs = Date.now();
+    const nowMs = this.#now();
     const row = this.#byHash.get(hashOf(key), nowMs, nowMs) as unknown as SignInRow | undefined;
     return row ? signInOf(row) : null;
   }
 
   /** Reports whether a sign-in is still valid. */
   isGood(id: string): boolean {
-    const nowMs = Date.now();
+    const nowMs = this.#now();
     return this.#good.get(id, nowMs, nowMs) !== undefined;
+  }
+
+  /** Returns the time, after correcting expiry times if the clock was set back. */
+  #now(): number {
+    const nowMs = Date.now();
+    for (const deadlines of this.#deadlines) deadlines.limit(nowMs);
+    return nowMs;
   }
 
   /** Ends a sign-in. */

@@ -1,6 +1,6 @@
 import { accessSync, chmodSync, constants, lstatSync, mkdirSync, realpathSync } from "node:fs";
-import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { callerEnv, callerHome, callerPath } from "../core/caller.ts";
 import { SallyportError } from "../core/error.ts";
 import { operatorStep } from "../core/next-step.ts";
 
@@ -12,9 +12,9 @@ function unusable(folder: string, message: string, hint: string): SallyportError
 }
 
 /** Returns `$SALLYPORT_STATE`, or `$XDG_STATE_HOME/sallyport`, or `~/.local/state/sallyport`. */
-export function defaultState(env: NodeJS.ProcessEnv = process.env): string {
-  if (env.SALLYPORT_STATE) return resolve(env.SALLYPORT_STATE);
-  return join(env.XDG_STATE_HOME || join(homedir(), ".local/state"), "sallyport");
+export function defaultState(env: NodeJS.ProcessEnv = callerEnv()): string {
+  if (env.SALLYPORT_STATE) return callerPath(env.SALLYPORT_STATE);
+  return join(env.XDG_STATE_HOME || join(callerHome(), ".local/state"), "sallyport");
 }
 
 /**

@@ -1,12 +1,14 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { NewAuditEntry } from "../core/audit.ts";
+import { isOverdue } from "../core/clock.ts";
 import { type ErrorText, SallyportError } from "../core/error.ts";
 import { newId } from "../core/id.ts";
 import { agentName } from "../core/names.ts";
 import { operatorStep } from "../core/next-step.ts";
-import { NAME_LENGTH } from "../core/output-limits.ts";
+import { NAME_LENGTH } from "../text/output-limits.ts";
 import { inTransaction } from "./database.ts";
+import { Deadlines } from "./deadlines.ts";
 
 const quoted = (name: string) => JSON.stringify(name.slice(0, NAME_LENGTH));
 
@@ -104,11 +106,14 @@ export class Tokens {
   readonly #all: StatementSync;
   readonly #used: StatementSync;
   readonly #revoke: StatementSync;
+  readonly #deadlines: Deadlines;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
+    this.#deadlines = new Deadlines(database, "tokens");
     this.#insert = database.prepare(
-      `INSERT INTO tokens (id, name, role, agent, hash, created_ms, created_by, expires_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO tokens (id, name, role, agent, hash, created_ms, created_by, expires_ms, lasts_ms)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#byHash = database.prepare("SELECT * FROM tokens WHERE hash = ?");
     this.#byReference = database.prepare("SELECT * FROM tokens WHERE id = ? OR name = ? COLLATE NOCASE");
@@ -129,24 +134,25 @@ export class Tokens {
     const expires = expiresMs === undefined ? null : nowMs + expiresMs;
     return inTransaction(this.#database, () => {
       if (this.#find(name)) throw new SallyportError("NameInUse", ...tokenNameTaken(name));
-      this.#insert.run(newId(), name, role, owner, hashOf(secret), nowMs, createdBy, expires);
+      this.#insert.run(newId(), name, role, owner, hashOf(secret), nowMs, createdBy, expires, expiresMs ?? null);
       return { token: this.get(name), secret };
     });
   }
 
   /** Returns the token with this secret. Returns null when there is none or it is no longer valid. */
   verify(secret: string): Token | null {
+    const nowMs = this.#now();
     const row = this.#byHash.get(hashOf(secret)) as unknown as TokenRow | undefined;
-    const nowMs = Date.now();
     if (!row || !isGood(row, nowMs)) return null;
-    if (nowMs - (row.last_used_ms ?? 0) > USED_EVERY_MS) this.#used.run(nowMs, row.id);
+    if (isOverdue(row.last_used_ms ?? 0, USED_EVERY_MS)) this.#used.run(nowMs, row.id);
     return tokenOf(row);
   }
 
   /** Reports whether a token is still valid. */
   isGood(id: string): boolean {
+    const nowMs = this.#now();
     const row = this.#find(id);
-    return row !== null && isGood(row, Date.now());
+    return row !== null && isGood(row, nowMs);
   }
 
   /** Returns a token by ID or name. Throws `TokenNotFound`. */
@@ -166,6 +172,13 @@ export class Tokens {
     const { id } = this.get(reference);
     this.#revoke.run(Date.now(), id);
     return this.get(id);
+  }
+
+  /** Returns the time, after correcting the expiry of tokens if the clock was set back. */
+  #now(): number {
+    const nowMs = Date.now();
+    this.#deadlines.limit(nowMs);
+    return nowMs;
   }
 
   #find(reference: string): TokenRow | null {

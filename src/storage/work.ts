@@ -1,12 +1,15 @@
 import { randomUUID } from "node:crypto";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { uptimeMs } from "../core/clock.ts";
 import { SallyportError } from "../core/error.ts";
 import { operatorStep } from "../core/next-step.ts";
+import { Deadlines } from "./deadlines.ts";
 
 /** How often to check for changes by other processes. */
 const POLL_MS = 100;
 
 interface Wait {
+  /** In `uptimeMs`: a wait is not affected by changes of the clock. */
   untilMs: number;
   signal?: AbortSignal;
   /** Whether waiting keeps the process alive; default: true. */
@@ -37,8 +40,8 @@ class WorkNotifier {
 
   /** Resolves when something was written after `stamp`, at `untilMs`, or when the signal is aborted. */
   async changed(stamp: string, wait: Wait): Promise<void> {
-    while (Date.now() < wait.untilMs && !wait.signal?.aborted && this.stamp() === stamp) {
-      await this.#notifiedOr(Math.min(POLL_MS, wait.untilMs - Date.now()), wait);
+    while (uptimeMs() < wait.untilMs && !wait.signal?.aborted && this.stamp() === stamp) {
+      await this.#notifiedOr(Math.min(POLL_MS, wait.untilMs - uptimeMs()), wait);
     }
   }
 
@@ -249,25 +252,27 @@ export class WorkQueue {
   readonly #ack: StatementSync;
   readonly #retry: StatementSync;
   readonly #get: StatementSync;
+  readonly #deadlines: Deadlines;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
+    this.#deadlines = new Deadlines(database, "work");
     this.#notifier = new WorkNotifier(database);
     this.#insert = database.prepare(
-      `INSERT INTO work (key, type, priority, payload, created_ms, due_ms) VALUES (?, ?, ?, ?, ?, ?)
+      `INSERT INTO work (key, type, priority, payload, created_ms, due_ms, lasts_ms) VALUES (?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (key) DO NOTHING`,
     );
     this.#earliest = database.prepare(`SELECT min(due_ms) AS due FROM work WHERE done_ms IS NULL AND ${OF_TYPES}`);
     // A single statement, so that two consumers never get the same item.
     this.#claim = database.prepare(
-      `UPDATE work SET lease = :lease, worker = :worker, due_ms = :until, attempts = attempts + 1
+      `UPDATE work SET lease = :lease, worker = :worker, due_ms = :now + :lasts, lasts_ms = :lasts, attempts = attempts + 1
        WHERE id = (SELECT id FROM work WHERE done_ms IS NULL AND due_ms <= :now AND ${OF_TYPES}
                    ORDER BY priority, id LIMIT 1)
        RETURNING *`,
     );
     this.#ack = database.prepare("UPDATE work SET done_ms = ? WHERE id = ? AND lease = ? AND done_ms IS NULL");
     this.#retry = database.prepare(
-      "UPDATE work SET lease = NULL, due_ms = ?, note = ? WHERE id = ? AND lease = ? AND done_ms IS NULL",
+      "UPDATE work SET lease = NULL, due_ms = :now + :lasts, lasts_ms = :lasts, note = :note WHERE id = :id AND lease = :lease AND done_ms IS NULL",
     );
     this.#get = database.prepare("SELECT * FROM work WHERE id = ?");
   }
@@ -275,8 +280,9 @@ export class WorkQueue {
   /** Adds an item. Returns false when an item with the same key exists, even if it is done. */
   enqueue({ key, type, priority, payload, dueMs }: NewWorkItem): boolean {
     const now = Date.now();
+    const due = dueMs ?? now;
     const rank = PRIORITIES.indexOf(priority);
-    const { changes } = this.#insert.run(key, type, rank, JSON.stringify(payload), now, dueMs ?? now);
+    const { changes } = this.#insert.run(key, type, rank, JSON.stringify(payload), now, due, Math.max(0, due - now));
     if (changes === 1) this.#notifier.notify();
     return changes === 1;
   }
@@ -284,6 +290,7 @@ export class WorkQueue {
   /** Claims the due item with the highest priority, oldest first. Returns null when no item is due. */
   claim(options: ClaimOptions): ClaimedItem | null {
     const now = Date.now();
+    this.#deadlines.limit(now);
     // Checked first, so that an empty queue needs no write lock.
     return this.#earliestDue(options) <= now ? this.#take(options, now) : null;
   }
@@ -295,20 +302,21 @@ export class WorkQueue {
 
   #take({ worker, leaseMs = LEASE_MS, types }: ClaimOptions, now: number): ClaimedItem | null {
     const lease = randomUUID();
-    const given = { lease, worker, until: now + leaseMs, now, types: types ? JSON.stringify(types) : null };
+    const given = { lease, worker, lasts: leaseMs, now, types: types ? JSON.stringify(types) : null };
     const row = this.#claim.get(given) as unknown as WorkRow | undefined;
     return row ? { ...workItemOf(row, now), lease } : null;
   }
 
   /** Waits for an item and claims it. Resolves to null after `timeoutMs`; rejects when `signal` is aborted. */
   async next(options: NextOptions): Promise<ClaimedItem | null> {
-    const end = options.timeoutMs === undefined ? Number.POSITIVE_INFINITY : Date.now() + options.timeoutMs;
+    const end = options.timeoutMs === undefined ? Number.POSITIVE_INFINITY : uptimeMs() + options.timeoutMs;
     for (;;) {
       options.signal?.throwIfAborted();
       const stamp = this.#notifier.stamp();
       const item = this.claim(options);
-      if (item || Date.now() >= end) return item;
-      await this.#notifier.changed(stamp, { ...options, untilMs: Math.min(end, this.#earliestDue(options)) });
+      if (item || uptimeMs() >= end) return item;
+      const dueMs = uptimeMs() + this.#earliestDue(options) - Date.now();
+      await this.#notifier.changed(stamp, { ...options, untilMs: Math.min(end, dueMs) });
     }
   }
 
@@ -324,7 +332,8 @@ export class WorkQueue {
 
   /** Returns an item to the queue, to be claimed again after `delayMs`. `note` is the reason. Throws like `ack`. */
   retry(id: number, lease: string, { delayMs = 0, note }: { delayMs?: number; note?: string } = {}): void {
-    if (this.#retry.run(Date.now() + delayMs, note ?? null, id, lease).changes !== 1) {
+    const given = { now: Date.now(), lasts: delayMs, note: note ?? null, id, lease };
+    if (this.#retry.run(given).changes !== 1) {
       throw leaseLost(id, this.#row(id).done_ms !== null);
     }
     this.#notifier.notify();

@@ -1,4 +1,4 @@
-import { NAME_LENGTH } from "../core/output-limits.ts";
+import { NAME_LENGTH } from "../text/output-limits.ts";
 import { visible } from "./visible.ts";
 
 const PLAIN_WORD = /^[\w@%+=:,./-]+$/;

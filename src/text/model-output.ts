@@ -1,4 +1,4 @@
-import { SUMMARY_BYTES, SUMMARY_LINES, TAIL_BYTES } from "../core/output-limits.ts";
+import { SUMMARY_BYTES, SUMMARY_LINES, TAIL_BYTES } from "../text/output-limits.ts";
 import { terminalText } from "./terminal/terminal-text.ts";
 import { byteStart, lastLines, truncateMiddle } from "./truncate.ts";
 

@@ -63,12 +63,16 @@ export function regularExpression(pattern: string, parameter: string, flags?: st
   try {
     return new RegExp(pattern, flags);
   } catch (error) {
-    const why = `is not a valid regular expression (${(error as Error).message})`;
+    // V8's message is "Invalid regular expression: /PATTERN/FLAGS: REASON".
+    const reason = (error as Error).message.split(": ").at(-1)?.toLowerCase() ?? "";
+    const why = `is not a valid regular expression (${reason})`;
     throw badPattern(parameter, pattern, why, "Escape special characters with `\\`.");
   }
 }
 
 function badPattern(parameter: string, pattern: string, why: string, hint: string): SallyportError {
   const shown = JSON.stringify(pattern.slice(0, 100));
-  return new SallyportError("InvalidRequest", `\`${parameter}\`: ${shown} ${why}.`, [{ action: "fix_pattern", hint }]);
+  return new SallyportError("InvalidRequest", `\`${parameter}\` ${why}; received ${shown}.`, [
+    { action: "fix_pattern", hint },
+  ]);
 }

@@ -77,6 +77,7 @@ export const NO_FREER: Record<string, NoFreer> = {
   "retention.maxCount": same,
   "retention.maxBytes": same,
   "approvals.expiresMinutes": noMore,
+  "approvals.commandLine": ranked("terminal", "script", "anywhere"),
   "approvals.quorum.rule": ranked("unanimous", "majority", "any"),
   "approvals.quorum.approvers": same,
   "permissions.run": tier,

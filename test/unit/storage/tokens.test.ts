@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { SallyportError } from "../../../src/core/error.ts";
+import { SignIns } from "../../../src/storage/sign-ins.ts";
 import { type NewToken, Tokens } from "../../../src/storage/tokens.ts";
 import { TestDatabase } from "../../fixtures/database.ts";
 import { until } from "../../fixtures/until.ts";
@@ -55,6 +56,22 @@ test("an expired token is invalid", async () => {
   const { token, secret } = tokens.create(newToken("brief", { expiresMs: 50 }));
   await until("the token has expired", () => tokens.verify(secret) === null);
   assert.ok(!tokens.isGood(token.id));
+});
+
+test("tokens, sign-ins and sign-in links expire in time when the clock is set back", (t) => {
+  let now = Date.now();
+  t.mock.method(Date, "now", () => now);
+  const signIns = new SignIns(file.open());
+  const { secret } = tokens.create(newToken("hour", { expiresMs: 60_000 }));
+  const signIn = { name: "ann", role: "operator", agent: "", token: null, expiresMs: 60_000 } as const;
+  const { key } = signIns.create(signIn);
+  const links = [signIns.makeLink(signIn), signIns.makeLink(signIn)] as const;
+  const valid = () => [tokens.verify(secret) !== null, signIns.verify(key) !== null];
+  assert.deepEqual(valid(), [true, true]);
+  now -= 3_600_000;
+  assert.deepEqual([...valid(), signIns.takeLink(links[0]) !== null], [true, true, true]);
+  now += 60_000;
+  assert.deepEqual([...valid(), signIns.takeLink(links[1]) !== null], [false, false, false]);
 });
 
 test("records the last use", () => {

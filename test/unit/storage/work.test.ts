@@ -105,6 +105,41 @@ test("another consumer can claim an item whose lease has expired, and the first 
   queue.ack(second.id, second.lease);
 });
 
+test("items stay claimable, and leases and delays keep their length, when the clock is set back", (t) => {
+  const { file, queue } = fresh();
+  const HOUR = 3_600_000;
+  let now = Date.now();
+  t.mock.method(Date, "now", () => now);
+  for (const key of ["leased", "delayed"]) queue.enqueue(item(key));
+  const leased = claimed(queue, { ...ME, leaseMs: 20_000 });
+  const delayed = claimed(queue);
+  queue.retry(delayed.id, delayed.lease, { delayMs: 30_000 });
+  queue.enqueue(item("new"));
+  queue.enqueue(item("later", { dueMs: now + 10_000 }));
+  now -= HOUR;
+  // A gateway that was started after the clock was set back, and one that was running.
+  const other = new WorkQueue(file.open());
+  assert.equal(claimed(other).key, "new");
+  assert.equal(queue.claim(ME), null);
+  now += 10_000;
+  assert.equal(claimed(queue).key, "later");
+  now += 10_000;
+  assert.equal(claimed(other).key, leased.key);
+  assert.equal(other.claim(ME), null);
+  now += 10_000;
+  assert.equal(claimed(queue).key, delayed.key);
+});
+
+test("a wait with a timeout ends in time when the clock is set back", async (t) => {
+  const { queue } = fresh();
+  const real = Date.now;
+  let back = 0;
+  t.mock.method(Date, "now", () => real() - back);
+  const waiting = queue.next({ ...ME, timeoutMs: 300 });
+  back = 3_600_000;
+  assert.equal(await waiting, null);
+});
+
 test("an expired lease is valid until another consumer claims the item", async () => {
   const { queue } = fresh();
   queue.enqueue(item("a"));

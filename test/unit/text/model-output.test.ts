@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SUMMARY_BYTES, TAIL_BYTES } from "../../../src/core/output-limits.ts";
 import { summary, tail } from "../../../src/text/model-output.ts";
+import { SUMMARY_BYTES, TAIL_BYTES } from "../../../src/text/output-limits.ts";
 import { lastLines } from "../../../src/text/truncate.ts";
 
 test("returns the last lines of a text", () => {
