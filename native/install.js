@@ -1,5 +1,5 @@
-// Installs the keeper: copies the prebuilt one of the package if it runs here, otherwise compiles it with the system C
-// compiler. This is plain JavaScript for any version of Node, because it runs before the version is checked. A
+// Installs the keeper, the relay and the client: copies the prebuilt ones of the package if they run here, otherwise
+// compiles them with the system C compiler. This is plain JavaScript for any version of Node, because it runs before the version is checked. A
 // missing compiler does not fail the installation: commands then run under the portable executor, and
 // `sallyport doctor` reports it. Options:
 //   --strict            compile the keeper and treat warnings as errors
@@ -7,7 +7,16 @@
 //   --compile-commands  only write build/compile_commands.json, for clangd and clang-tidy
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -16,7 +25,26 @@ const strict = process.argv.includes("--strict");
 const platform = `${process.platform}-${process.arch}`;
 const prebuilt = join(here, "prebuilt", platform);
 const OUTPUTS = ["build", "prebuilt"];
+/** Makes the client print its build for `--version`, as the keeper does. */
+const BUILD_VARIABLE = "SALLYPORT_CLIENT_BUILD";
+const isRelay = (name) => name.startsWith("relay/");
+const isClient = (name) => name.startsWith("client/");
 const sources = sourcesIn("").sort();
+/** The builds and their programs, each with its sources. The last program of a build has its name and its ID. */
+const KEEPER = {
+  name: "keeper",
+  macro: "KEEPER_BUILD",
+  programs: [
+    { name: "relay", sources: sources.filter(isRelay) },
+    { name: "keeper", sources: sources.filter((name) => !isRelay(name) && !isClient(name)) },
+  ],
+};
+/** The command `sallyport` without the start of Node. */
+const CLIENT = {
+  name: "client",
+  macro: "CLIENT_BUILD",
+  programs: [{ name: "client", sources: sources.filter(isClient) }],
+};
 const base = ["-std=c11", "-D_GNU_SOURCE", "-pthread", "-O2", "-fstack-protector-strong", "-D_FORTIFY_SOURCE=2"];
 const warnings = ["-Wall", "-Wextra", "-Wshadow", "-Wwrite-strings", "-Werror"];
 // A static executable is small, fast to fork, and runs on any distribution. Some systems lack the static C library.
@@ -32,49 +60,70 @@ function sourcesIn(folder) {
   });
 }
 
-/** Returns an ID that identifies the flags and sources of a build. A gateway uses only keepers of its own build. */
-function buildId() {
+/**
+ * Returns an ID that identifies the flags and sources of a build. A gateway uses only keepers of its own build. A client
+ * uses only a resident gateway of its own build, which runs the code in dist/.
+ */
+function buildId(build) {
   const hash = createHash("sha256").update(base.join(" "));
-  for (const name of sources) hash.update(name).update(readFileSync(join(here, name)));
+  const names = build.programs.flatMap((program) => program.sources).sort();
+  for (const name of names) hash.update(name).update(readFileSync(join(here, name)));
+  if (build === CLIENT) for (const file of codeFiles()) hash.update(readFileSync(file));
   return hash.digest("hex").slice(0, 12);
 }
 
-/** Replaces the keeper by rename, so that no other process runs an incomplete file. */
-function put(folder, id, make) {
-  const target = join(folder, `keeper.${process.pid}`);
+/** Returns package.json and, in a built package, the bundled command line. */
+function codeFiles() {
+  const folder = join(here, "../dist/cli");
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".js")) : [];
+  return [join(here, "../package.json"), ...names.sort().map((name) => join(folder, name))];
+}
+
+/** Replaces a program by rename, so that no other process runs an incomplete file. */
+function put(folder, name, make) {
+  const target = join(folder, `${name}.${process.pid}`);
   mkdirSync(folder, { recursive: true });
   try {
     const result = make(target);
-    if (result.status !== 0) return result;
-    renameSync(target, join(folder, "keeper"));
-    writeFileSync(join(folder, "keeper.id"), id);
+    if (result.status === 0) renameSync(target, join(folder, name));
     return result;
   } finally {
     rmSync(target, { force: true });
   }
 }
 
-function compile(folder, id, flags) {
-  const files = sources.filter((name) => name.endsWith(".c")).map((name) => join(here, name));
-  const args = [...base, `-I${here}`, ...flags, `-DKEEPER_BUILD="${id}"`, ...files, "-o"];
-  const run = (target) => spawnSync(process.env.CC || "cc", [...args, target], { encoding: "utf8" });
-  return put(folder, id, run);
+/** Puts the programs of a build into a folder with `make`, and then its ID. Returns the first failure. */
+function putAll(build, folder, id, make) {
+  for (const program of build.programs) {
+    const result = put(folder, program.name, (target) => make(program, target));
+    if (result.status !== 0) return result;
+  }
+  writeFileSync(join(folder, `${build.name}.id`), id);
+  return { status: 0 };
 }
 
-/** Copies the prebuilt keeper if it was built from these sources for this platform and runs on this machine. */
-function takePrebuilt(id) {
-  const program = join(prebuilt, "keeper");
+function compile(build, folder, id, flags) {
+  return putAll(build, folder, id, (program, target) => {
+    const files = program.sources.filter((name) => name.endsWith(".c")).map((name) => join(here, name));
+    const args = [...base, `-I${here}`, ...flags, `-D${build.macro}="${id}"`, ...files, "-o", target];
+    return spawnSync(process.env.CC || "cc", args, { encoding: "utf8" });
+  });
+}
+
+/** Copies the prebuilt programs if they were built from these sources for this platform and run on this machine. */
+function takePrebuilt(build, id) {
+  const program = join(prebuilt, build.name);
   try {
     if (readFileSync(`${program}.id`, "utf8") !== id) return false;
-    const { status, stdout } = spawnSync(program, ["--version"], { encoding: "utf8" });
-    if (status !== 0 || !stdout.startsWith(`keeper ${id} `)) return false;
-    put(join(here, "build"), id, (target) => {
-      copyFileSync(program, target);
+    const { status, stdout } = spawnSync(program, ["--version"], { encoding: "utf8", env: { [BUILD_VARIABLE]: "1" } });
+    if (status !== 0 || !stdout.startsWith(`${build.name} ${id} `)) return false;
+    putAll(build, join(here, "build"), id, ({ name }, target) => {
+      copyFileSync(join(prebuilt, name), target);
       return { status: 0 };
     });
     return true;
   } catch {
-    return false; // missing or for another platform, so the keeper is compiled
+    return false; // missing or for another platform, so they are compiled
   }
 }
 
@@ -99,15 +148,44 @@ function install() {
     note("the native keeper requires Linux, so it is not built. Commands run under the portable executor.");
     return 0;
   }
-  const id = buildId();
-  if (!strict && takePrebuilt(id)) return 0;
+  const failed = make(KEEPER);
+  if (failed) {
+    explain(failed);
+    return strict ? 1 : 0;
+  }
+  const missing = make(CLIENT);
+  if (missing && strict) explain(missing);
+  if (!missing) useClient();
+  return missing && strict ? 1 : 0;
+}
+
+/** Makes a build in build/. Returns the result of the compiler if that fails. */
+function make(build) {
+  const id = buildId(build);
+  if (!strict && takePrebuilt(build, id)) return null;
   const flags = strict ? warnings : [];
-  const build = join(here, "build");
-  let result = compile(build, id, [...flags, STATIC]);
-  if (result.status !== 0) result = compile(build, id, flags);
-  if (result.status === 0) return 0;
-  explain(result);
-  return strict ? 1 : 0;
+  const folder = join(here, "build");
+  let result = compile(build, folder, id, [...flags, STATIC]);
+  if (result.status !== 0) result = compile(build, folder, id, flags);
+  return result.status === 0 ? null : result;
+}
+
+/**
+ * Replaces the launchers, which npm has linked as the commands of the package, with the native client. Other package
+ * managers start the launchers with Node, also after they were replaced. In a checkout they are files of the repository.
+ */
+function useClient() {
+  if (!/^npm\//.test(process.env.npm_config_user_agent || "") || existsSync(join(here, "../src"))) return;
+  for (const name of ["sallyport.cjs", "sallyport-sh.cjs"]) {
+    try {
+      put(join(here, "../bin"), name, (target) => {
+        copyFileSync(join(here, "build/client"), target);
+        return { status: 0 };
+      });
+    } catch {
+      return; // the package is read-only, so the launcher stays
+    }
+  }
 }
 
 function pack() {
@@ -116,14 +194,24 @@ function pack() {
     note(`cannot build the keeper for the package on ${platform}; build the package on linux-x64`);
     return 1;
   }
-  const result = compile(prebuilt, buildId(), [...warnings, STATIC, "-s"]);
-  if (result.status !== 0) explain(result);
-  return result.status === 0 ? 0 : 1;
+  for (const build of [KEEPER, CLIENT]) {
+    const result = compile(build, prebuilt, buildId(build), [...warnings, STATIC, "-s"]);
+    if (result.status === 0) continue;
+    explain(result);
+    return 1;
+  }
+  return 0;
 }
 
 /** Writes build/compile_commands.json; see https://clang.llvm.org/docs/JSONCompilationDatabase.html. */
 function writeCompileCommands() {
-  const flags = [...base, `-I${here}`, ...warnings.filter((flag) => flag !== "-Werror"), '-DKEEPER_BUILD="dev"'];
+  const flags = [
+    ...base,
+    `-I${here}`,
+    ...warnings.filter((flag) => flag !== "-Werror"),
+    '-DKEEPER_BUILD="dev"',
+    '-DCLIENT_BUILD="dev"',
+  ];
   const commands = sources
     .filter((file) => file.endsWith(".c"))
     .map((file) => ({ directory: here, file, arguments: ["cc", ...flags, "-c", file] }));

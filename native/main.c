@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "io/output_reader.h"
 #include "process/keeper.h"
 #include "process/title.h"
 #include "sandbox/sandbox.h"
@@ -12,12 +13,14 @@ int main(int argc, char **argv)
 		return zygote_serve(argv[2], argc >= 5 ? argv[4] : "/proc/self", argc >= 6 ? argv[5] : NULL);
 	if (argc == 2 && strcmp(argv[1], "probe") == 0)
 		return sandbox_probe();
+	if (argc == 2 && strcmp(argv[1], "wait-reader") == 0)
+		return output_reader_wait();
 	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
 		printf("keeper %s protocol 1\n", KEEPER_BUILD);
 		return 0;
 	}
 	fprintf(stderr,
 		"usage: keeper serve STATE [TITLE-SPACE [SELF [LOG-LEVEL]]]\n       keeper probe\n       keeper "
-		"--version\n");
+		"wait-reader\n       keeper --version\n");
 	return 2;
 }

@@ -18,6 +18,13 @@
 /* Exiting processes of other programs can hide the growth of the tree, so the tree is counted at least this often. */
 #define COUNT_INTERVAL (2000 * MS)
 #define MAX_CGROUP_INTERVAL (100 * MS)
+/* The memory of a tree is only reported, so it is measured less often than a limit is checked, and not in a large tree
+ * or while many tasks start: a fork bomb leaves this process little CPU time, and measuring would delay the check of the
+ * process limit. */
+#define MAX_SAMPLE_INTERVAL (1000 * MS)
+#define MAX_SAMPLED_TASKS 256
+#define MAX_NEW_TASKS 32
+#define FIRST_SAMPLE (500 * MS)
 
 static uint64_t system_tasks(void)
 {
@@ -40,7 +47,7 @@ void limit_monitor_open(struct limit_monitor *monitor, const struct cgroup_host 
 {
 	memset(monitor, 0, sizeof *monitor);
 	monitor->check_at = monitor->count_again_at = NEVER;
-	monitor->system_tasks = request->processes ? system_tasks() : 0;
+	monitor->system_tasks = monitor->last_tasks = system_tasks();
 	monitor->disk = request->disk;
 	monitor->limits = (struct cgroup_limits){.memory = request->memory, .cpu_milli = request->cpu_milli};
 	/* The kernel enforces a process limit that a user has set. The default limit is only monitored, because that
@@ -60,10 +67,9 @@ void limit_monitor_open(struct limit_monitor *monitor, const struct cgroup_host 
 
 void limit_monitor_start(struct limit_monitor *monitor, int64_t now)
 {
-	if (!monitor->watched_tasks && !monitor->watched_memory && !monitor->disk && monitor->cgroup.count == 0)
-		return;
-	monitor->interval = MIN_INTERVAL;
+	monitor->interval = monitor->sample_interval = MIN_INTERVAL;
 	monitor->check_at = now + FIRST_CHECK;
+	monitor->sample_at = now + FIRST_SAMPLE;
 	monitor->count_again_at = now + COUNT_INTERVAL;
 }
 
@@ -122,30 +128,35 @@ struct sum {
 	bool exactly; /* count shared pages proportionally, for which the kernel must walk all pages */
 	bool disk;
 	uint64_t memory, written;
+	uint64_t unshared, most_shared; /* pages that may be shared count once, for the process that has most of them */
 };
 
-static uint64_t memory_of(pid_t pid, bool exactly)
+static uint64_t memory_of(pid_t pid, struct sum *sum)
 {
 	char path[64];
-	if (exactly) {
+	if (sum->exactly) {
 		snprintf(path, sizeof path, "/proc/%d/smaps_rollup", (int)pid);
 		uint64_t kib = cgroup_read_number(-1, path, "Pss:");
 		if (kib)
 			return kib << 10;
 	}
 	char text[128];
-	unsigned long long pages = 0;
+	unsigned long long pages = 0, shared = 0;
 	snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
-	if (!cgroup_read(-1, path, text, sizeof text) || sscanf(text, "%*u %llu", &pages) != 1)
+	if (!cgroup_read(-1, path, text, sizeof text) || sscanf(text, "%*u %llu %llu", &pages, &shared) != 2)
 		return 0;
-	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	sum->unshared += pages > shared ? (pages - shared) * page : 0;
+	if (shared * page > sum->most_shared)
+		sum->most_shared = shared * page;
+	return pages * page;
 }
 
 static void add_process(pid_t pid, int pidfd, void *context)
 {
 	struct sum *sum = context;
 	(void)pidfd;
-	sum->memory += memory_of(pid, sum->exactly);
+	sum->memory += memory_of(pid, sum);
 	if (sum->disk)
 		sum->written += exit_record_disk_bytes(pid);
 }
@@ -172,6 +183,28 @@ static bool over_memory_or_disk_limit(struct limit_monitor *monitor, struct exit
 	return false;
 }
 
+/* Measures the memory of a tree without a memory limit. That of its largest process is in the exit record anyway. */
+static void sample_memory(struct limit_monitor *monitor, int64_t now)
+{
+	uint64_t before = monitor->last_tasks;
+	monitor->last_tasks = system_tasks();
+	if (monitor->cgroup.of[CGROUP_MEMORY] || monitor->watched_memory || now < monitor->sample_at ||
+	    monitor->last_tasks > before + MAX_NEW_TASKS)
+		return;
+	/* The tree has at most the tasks that were counted, and all that were started on the machine since then. */
+	if (monitor->watched_tasks &&
+	    monitor->counted + monitor->last_tasks > monitor->system_tasks + MAX_SAMPLED_TASKS)
+		return;
+	int64_t longer = monitor->sample_interval * 2;
+	monitor->sample_interval = longer < MAX_SAMPLE_INTERVAL ? longer : MAX_SAMPLE_INTERVAL;
+	monitor->sample_at = now + monitor->sample_interval;
+	struct sum sum = {0};
+	process_tree_walk_small(add_process, &sum, MAX_SAMPLED_TASKS);
+	uint64_t memory = sum.unshared + sum.most_shared;
+	if (memory > monitor->memory_peak)
+		monitor->memory_peak = memory;
+}
+
 bool limit_monitor_check(struct limit_monitor *monitor, struct exit_record *record, int64_t now)
 {
 	int64_t most =
@@ -180,6 +213,8 @@ bool limit_monitor_check(struct limit_monitor *monitor, struct exit_record *reco
 	bool over = limit_monitor_check_cgroup(monitor, record) ||
 		    (monitor->watched_tasks && over_task_limit(monitor, record, now)) ||
 		    ((monitor->watched_memory || monitor->disk) && over_memory_or_disk_limit(monitor, record));
+	if (!over)
+		sample_memory(monitor, now);
 	monitor->check_at = over ? NEVER : monotonic_us() + monitor->interval;
 	return over;
 }

@@ -18,7 +18,9 @@ struct limit_monitor {
 	uint64_t system_tasks;                  /* tasks on the machine when the tree was last counted */
 	uint64_t counted;                       /* tasks of the tree at that time */
 	uint64_t memory_peak;
+	uint64_t last_tasks; /* tasks on the machine at the last check */
 	int64_t check_at, interval, count_again_at;
+	int64_t sample_at, sample_interval; /* of the memory peak, where no cgroup counts it */
 	bool priority_raised;
 };
 

@@ -18,6 +18,10 @@
 
 #include "process/process_tree.h"
 
+/* A program that waits for input is looked for in trees of up to this many tasks. In a larger one the search would delay
+ * the checks of the limits, and in a fork bomb it might not end. */
+#define MAX_TASKS 1024
+
 /* Maximum number of descriptors of a poll or select call that are examined. */
 #define MAX_WATCHED 1024
 #define MAX_THREADS 256
@@ -249,7 +253,7 @@ struct input_state input_state_query(const struct terminal *terminal)
 		return query.state;
 	query.tty = status.st_rdev;
 	query.group = query.state.group = (pid_t)group;
-	process_tree_walk(check_process, &query);
+	process_tree_walk_small(check_process, &query, MAX_TASKS);
 	/* With pending input the reader is about to wake up. The poll also makes the kernel deliver input that is still
 	 * in transit between master and slave. */
 	struct pollfd pending = {.fd = terminal->slave, .events = POLLIN};
@@ -324,7 +328,7 @@ struct input_wait input_wait_query(const struct terminal *terminal, int input, c
 		for (unsigned i = 0; i < 2; i++)
 			if (outputs[i] < 0 || fstat(outputs[i], &query.outputs[i]) < 0)
 				query.outputs[i].st_ino = 0;
-		process_tree_walk(check_pipe_reader, &query);
+		process_tree_walk_small(check_pipe_reader, &query, MAX_TASKS);
 	}
 	if (wait->pid)
 		read_name(wait);

@@ -174,12 +174,12 @@ static bool is_still_ours(const struct queue *queue, const struct found *found)
 }
 
 /* Finds all processes before it visits any. Otherwise the children of a process that exits during the walk would be
- * reparented and missed. */
-static unsigned walk(process_visit *visit, void *context, bool whole)
+ * reparented and missed. Visits none if there are more than MOST tasks. */
+static unsigned walk(process_visit *visit, void *context, bool whole, uint64_t most)
 {
 	struct queue queue = {0};
-	unsigned living = find(&queue, whole, UINT64_MAX);
-	for (size_t i = 1; visit && i < queue.count; i++) {
+	unsigned living = find(&queue, whole, most);
+	for (size_t i = 1; visit && queue.tasks <= most && i < queue.count; i++) {
 		pid_t pid = queue.items[i].pid;
 		if (ns_init_pids_contains(pid))
 			continue;
@@ -198,12 +198,17 @@ static unsigned walk(process_visit *visit, void *context, bool whole)
 
 unsigned process_tree_walk(process_visit *visit, void *context)
 {
-	return walk(visit, context, true);
+	return walk(visit, context, true, UINT64_MAX);
+}
+
+void process_tree_walk_small(process_visit *visit, void *context, uint64_t most)
+{
+	walk(visit, context, true, most);
 }
 
 unsigned process_tree_walk_children(process_visit *visit, void *context)
 {
-	return walk(visit, context, false);
+	return walk(visit, context, false, UINT64_MAX);
 }
 
 unsigned process_tree_count(void)

@@ -13,6 +13,10 @@ typedef void process_visit(pid_t pid, int pidfd, void *context);
  * */
 unsigned process_tree_walk(process_visit *visit, void *context);
 
+/* Like process_tree_walk, but visits no process of a tree with more than MOST tasks. A walk of a tree that grows faster
+ * than it is walked would not end. */
+void process_tree_walk_small(process_visit *visit, void *context, uint64_t most);
+
 /* Does the same as process_tree_walk, for direct children only. */
 unsigned process_tree_walk_children(process_visit *visit, void *context);
 

@@ -1,3 +1,4 @@
+import { callerUmask } from "../../core/caller.ts";
 import type { LaunchLimits, LaunchSpec, SandboxSpec } from "../../core/launch.ts";
 import type { TerminalSize } from "../../core/terminal.ts";
 import type { KillRequest } from "../execution.ts";
@@ -188,7 +189,7 @@ export function encodeRun(spec: LaunchSpec): Buffer {
     [TAG.grace, integer(spec.graceMs, 8)],
     [TAG.diskCap, integer(spec.diskCap, 8)],
     [TAG.flags, integer((spec.background ? BACKGROUND : 0) | (spec.durable ? FSYNC : 0), 4)],
-    [TAG.umask, integer(process.umask(), 4)],
+    [TAG.umask, integer(callerUmask(), 4)],
     [TAG.announce, integer(spec.background ? 0 : ANNOUNCE_MS, 4)],
   ];
   if (typeof spec.stdin === "object") fields.push([TAG.stdinText, Buffer.from(spec.stdin.text)]);

@@ -53,10 +53,10 @@ test("sessions show their limits, and requests above the configured ones are red
   t.after(() => strict.close());
   const asked = { memoryBytes: 16 * MIB, cpu: 2, processes: 100 };
   const result = await strict.run({ command: "true", args: [], limits: asked });
-  const notes = result.warnings.filter((warning) => warning.startsWith("`limits."));
+  const notes = result.warnings.filter((warning) => warning.includes("was reduced"));
   assert.deepEqual(notes, [
-    "`limits.cpu` was reduced from 2 to 1, the configured maximum",
-    "`limits.processes` was reduced from 100 to 30, the configured maximum",
+    "the CPU limit was reduced from 2 to 1, the configured maximum",
+    "the process limit was reduced from 100 to 30, the configured maximum",
   ]);
   const given = { ...limits, memoryBytes: 16 * MIB, diskBytes: null, fileSize: null, openFiles: null };
   assert.deepEqual(strict.session(result.id).info().limits, given);

@@ -27,6 +27,20 @@ test("reports CPU time, peak memory and I/O of the whole tree", UNMEASURED, asyn
   assert.deepEqual(gateway.session(result.id).usage(), { usage, processes: [] });
 });
 
+test("the peak memory is that of all processes together, and does not shrink when one ends", UNMEASURED, async () => {
+  const hold = compile("hold-memory");
+  const session = await gateway.start({ command: `${hold} 40 one & ${hold} 40 other & wait` });
+  const peak = () => session.usage().usage?.memoryPeakBytes ?? 0;
+  await until("both processes have their memory", () => peak() > 80 * MIB);
+  // The keeper measures once a second.
+  await gateway.run({ command: "sleep 2; touch one" });
+  await until("one process has ended", () => session.usage().processes.length === 2);
+  assert.ok(peak() > 80 * MIB, `${peak()} bytes while one is running`);
+  await gateway.run({ command: "touch other" });
+  await session.wait();
+  assert.ok(peak() > 80 * MIB && peak() < 100 * MIB, `${peak()} bytes after the end`);
+});
+
 test("includes the usage of orphans", UNMEASURED, async () => {
   const consume = compile("consume");
   const session = await gateway.start({ command: `(setsid ${consume} 200 8 4 c &) ; exit 0` });

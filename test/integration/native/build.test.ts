@@ -8,6 +8,7 @@ import { NATIVE } from "../../fixtures/keeper-build.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sallyport-native-"));
 cpSync(NATIVE, join(folder, "native"), { recursive: true, filter: (path) => !/\/(pre)?buil[dt]/.test(path) });
+cpSync(join(NATIVE, "../package.json"), join(folder, "package.json"));
 after(() => rmSync(folder, { recursive: true }));
 
 function install(args: string[], env: NodeJS.ProcessEnv = {}) {
