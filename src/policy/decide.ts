@@ -217,7 +217,13 @@ function reasons(findings: Finding[]): Reason[] {
       const key = `${rule} ${place} ${rule === "unanalyzable" ? message : ""}`;
       return !seen.has(key) && seen.add(key);
     })
-    .map(({ rule, message, span, suggestion }) => ({ rule, message, span, suggestion }));
+    .map(({ rule, message, span, suggestion, decision }, _, [first]) => ({
+      rule,
+      message,
+      span,
+      // The suggestion of a lesser reason does not lift the verdict. It could even read as a way around it.
+      suggestion: decision === first?.decision ? suggestion : null,
+    }));
 }
 
 /** Returns the settings that `decide` needs. */

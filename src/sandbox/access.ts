@@ -1,5 +1,5 @@
-import { homedir } from "node:os";
 import { join } from "node:path";
+import { callerHome } from "../core/caller.ts";
 import { SallyportError } from "../core/error.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { Network, Settings } from "../core/settings.ts";
@@ -31,7 +31,7 @@ export interface BasePaths {
 
 /** Expands `~` to the gateway's home directory and resolves relative paths in the workspace. */
 export function expandPath(path: string, { workspace, home }: BasePaths): string {
-  if (path === "~" || path.startsWith("~/")) return join(home || homedir(), path.slice(1));
+  if (path === "~" || path.startsWith("~/")) return join(home || callerHome(), path.slice(1));
   return path.startsWith("/") ? path : join(workspace, path);
 }
 

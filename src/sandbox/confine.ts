@@ -1,5 +1,5 @@
-import { homedir } from "node:os";
-import type { LaunchLimits, SandboxCapabilities } from "../core/launch.ts";
+import { callerHome } from "../core/caller.ts";
+import type { HostAccess, LaunchLimits, SandboxCapabilities } from "../core/launch.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { Settings } from "../core/settings.ts";
 import { type Environment, type EnvironmentRules, sanitizeEnvironment, withFixedPath } from "./environment.ts";
@@ -42,6 +42,8 @@ interface ConfinementContext {
   parentEnv: Readonly<Environment>;
   /** Whether commands run on other machines. */
   remote?: boolean;
+  /** The additional access of an agent's program, which the settings include. Null for commands. */
+  host?: HostAccess | null;
   /** Returns the sandbox features of this machine, or null when the executor cannot sandbox commands. */
   capabilities: () => SandboxCapabilities | null;
 }
@@ -55,7 +57,7 @@ export function createConfinement(settings: Settings, context: ConfinementContex
   });
   const user = commandUser(settings.user);
   const parentEnv = environmentAsUser(withFixedPath(context.parentEnv), user);
-  const home = context.parentEnv.HOME || homedir();
+  const home = context.parentEnv.HOME || callerHome();
   const planner = new SandboxPlanner({
     settings,
     workspace: scope.root,
@@ -66,6 +68,7 @@ export function createConfinement(settings: Settings, context: ConfinementContex
     homes: homesOf(home, user),
     user,
     path: parentEnv.PATH ?? "",
+    host: context.host ?? null,
     capabilities,
   });
   return {

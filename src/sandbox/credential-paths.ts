@@ -251,6 +251,8 @@ export const CREDENTIALS: readonly CredentialPath[] = [
   // Agents and model providers.
   { path: ".claude.json", of: "Claude Code", source: "docs.claude.com: settings" },
   { path: ".claude/.credentials.json", of: "Claude Code", source: "docs.claude.com: settings" },
+  { path: ".claude/.claude.json", of: "Claude Code", source: "docs.claude.com: CLAUDE_CONFIG_DIR" },
+  { path: ".claude/.config.json", of: "Claude Code", source: "earlier name of .claude.json" },
   { path: ".config/claude", of: "Claude Code", source: "docs.claude.com: settings" },
   { path: ".config/Claude", of: "Claude Desktop", source: "modelcontextprotocol.io: quickstart" },
   { path: ".codex/auth.json", of: "Codex", source: "developers.openai.com/codex" },

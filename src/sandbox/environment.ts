@@ -287,3 +287,9 @@ function refusedVariable(name: string, why: string): SallyportError {
     { name },
   );
 }
+
+/** Returns the variables that a caller may set, without the others. */
+export function allowedVariables(given: Readonly<Environment>, rules: EnvironmentRules): Environment {
+  const filter = variableFilter(rules);
+  return Object.fromEntries(Object.entries(given).filter(([name, value]) => filter.refuses(name, value) === null));
+}

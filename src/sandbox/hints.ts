@@ -2,8 +2,10 @@
  * Hints for commands that the sandbox probably stopped, derived from the end of their stderr. They are not certain,
  * because a file's own permissions cause the same errors. Each hint names the access to request.
  */
+
 import { accessSync, constants, statSync } from "node:fs";
 import { resolve } from "node:path";
+import { callerEnv } from "../core/caller.ts";
 import type { Recovery } from "../core/error.ts";
 import { nextStep } from "../core/next-step.ts";
 import type { Access } from "../core/step.ts";
@@ -85,7 +87,9 @@ export function sandboxHints(stderr: string, context: HintContext): Recovery[] {
     if (denial === null) continue;
     const { why, instead = null, access = null } = denial;
     const recovery = nextStep("request_access", { name: "denied-by-sandbox", why, instead, access });
-    found.set(recovery.hint, recovery);
+    // Several files in one folder need the same access, so the first hint is enough.
+    const key = access?.field === "writable" ? JSON.stringify(access) : recovery.hint;
+    if (!found.has(key)) found.set(key, recovery);
   }
   return [...found.values()];
 }
@@ -123,9 +127,10 @@ function denialIn(line: string, context: HintContext): Denial | null {
   if (profile === "off") return null;
   const explained = socketHint(line, context) ?? blockedCall(line);
   if (explained !== null) return explained;
-  const explain = REFUSED.test(line) ? pathHint : MISSING.test(line) ? hiddenHint : () => null;
+  const refused = REFUSED.test(line);
+  if (!refused && !MISSING.test(line)) return null;
   for (const path of pathsIn(line, context.cwd)) {
-    const denial = explain(path, context);
+    const denial = refused ? pathHint(path, line, context) : hiddenHint(path, context);
     if (denial !== null) return denial;
   }
   return null;
@@ -135,7 +140,15 @@ function denialIn(line: string, context: HintContext): Denial | null {
  * Explains a missing file in a folder that is private to the command. The hint does not depend on whether the file
  * exists on this machine, which the command must not learn.
  */
-function hiddenHint(path: string, { sandbox }: HintContext): Denial | null {
+function hiddenHint(path: string, context: HintContext): Denial | null {
+  const { sandbox } = context;
+  const masked = maskedPath(path, context);
+  if (masked !== null) {
+    return {
+      why: `${shownLine(masked)} is hidden from every sandboxed command, whether or not it exists`,
+      instead: "ask the user to do what requires it",
+    };
+  }
   const visible = [...sandbox.writable, ...(sandbox.temporary === null ? [] : [sandbox.temporary])];
   if (visible.some((folder) => isWithin(path, folder))) return null;
   const at = sandbox.hidden.find((folder) => isWithin(path, folder) && path !== folder);
@@ -165,15 +178,28 @@ function pathsIn(text: string, cwd: string): string[] {
     .map((text) => resolve(cwd, text));
 }
 
-function pathHint(path: string, { sandbox, home }: HintContext): Denial | null {
-  const shown = shownLine(path);
-  const roots = [...sandbox.writable, ...(sandbox.temporary === null ? [] : [sandbox.temporary]), ...sandbox.hidden];
+/** The configuration of a repository, a worktree or a submodule. */
+const GIT_CONFIG = /\/\.git\/(?:.*\/)?config(?:\.worktree)?$/;
+
+/** Returns the denied path that contains a path: credentials, or a path from the configuration. */
+function maskedPath(path: string, { sandbox, home }: HintContext): string | null {
   const denied = [
     ...sandbox.denied,
-    ...maskedPaths(process.env, [process.getuid?.() ?? 0]),
+    ...maskedPaths(callerEnv(), [process.getuid?.() ?? 0]),
     ...credentialPaths({ own: [home], others: [] }, []),
   ];
-  if (denied.some((one) => isWithin(path, one))) {
+  return denied.find((one) => isWithin(path, one)) ?? null;
+}
+
+const READ_ONLY = /read-only file system|\bEROFS\b/i;
+
+function pathHint(path: string, line: string, context: HintContext): Denial | null {
+  const { sandbox } = context;
+  const shown = shownLine(path);
+  // A private directory is writable. A read-only folder in it is one that PATH names, which is shown as it is.
+  const hidden = READ_ONLY.test(line) ? [] : sandbox.hidden;
+  const roots = [...sandbox.writable, ...(sandbox.temporary === null ? [] : [sandbox.temporary]), ...hidden];
+  if (maskedPath(path, context) !== null) {
     return { why: `${shown} is masked for every sandboxed command`, access: OFF };
   }
   const root = roots.find((one) => isWithin(path, one));
@@ -181,7 +207,8 @@ function pathHint(path: string, { sandbox, home }: HintContext): Denial | null {
     const place = protectedPathOf(path, root);
     if (place === null) return null;
     const at = shownLine(place);
-    return { why: `${at} is a protected path`, access: { field: "writable", path: at } };
+    const instead = GIT_CONFIG.test(place) ? { instead: "set it for one command with `git -c NAME=VALUE`" } : {};
+    return { why: `${at} is a protected path`, ...instead, access: { field: "writable", path: at } };
   }
   const { real } = nearestReal(path);
   // If the gateway cannot write to the path either, the sandbox is not the cause.

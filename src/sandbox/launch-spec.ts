@@ -1,5 +1,6 @@
-import { accessSync, constants } from "node:fs";
-import { delimiter, join } from "node:path";
+import { accessSync, constants, readFileSync, realpathSync, statSync } from "node:fs";
+import { basename, delimiter, join } from "node:path";
+import { callerEnv } from "../core/caller.ts";
 import { SallyportError } from "../core/error.ts";
 import type { LaunchSpec } from "../core/launch.ts";
 import { nextStep } from "../core/next-step.ts";
@@ -86,13 +87,27 @@ const DEFAULT_DISK_CAP = 64 << 20;
 const DEFAULT_GRACE_MS = 5000;
 const DEFAULT_TIMEOUT_MS = 60_000;
 
+/** The name of the program with which Sallyport acts as a shell. It may be installed as `bash`. */
+const OWN_SHELL = /^sallyport-sh(?:\.c?js)?$/;
+/** A script that runs that program; see hosts/own-shell.ts. */
+const OWN_SCRIPT = /^#!\/bin\/sh\nexec .*sallyport.* sh "\$@"\n$/;
+const MAX_SCRIPT_BYTES = 4096;
+
+/** Reports whether a program is Sallyport's own shell, which would run itself without end. */
+function isOwnShell(path: string): boolean {
+  const real = realpathSync.native(path);
+  if (OWN_SHELL.test(basename(real))) return true;
+  return statSync(real).size <= MAX_SCRIPT_BYTES && OWN_SCRIPT.test(readFileSync(real, "latin1"));
+}
+
 /** Returns the full path of bash. The PATH of a request is not searched, since an agent can set it (invariant 2). */
 function findShell(path: string | undefined): string {
   const others = (path ?? "").split(delimiter).filter((folder) => folder.startsWith("/"));
   for (const folder of ["/bin", "/usr/bin", "/usr/local/bin", ...others]) {
+    const candidate = join(folder, "bash");
     try {
-      accessSync(join(folder, "bash"), constants.X_OK);
-      return join(folder, "bash");
+      accessSync(candidate, constants.X_OK);
+      if (!isOwnShell(candidate)) return candidate;
     } catch {
       // Try the next folder.
     }
@@ -102,14 +117,53 @@ function findShell(path: string | undefined): string {
   ]);
 }
 
-/** The path of bash, found on first use: a machine without bash can still run programs directly. */
-let shell: string | null = null;
+/** The paths of bash by PATH, found on first use: a machine without bash can still run programs directly. */
+const shells = new Map<string | undefined, string>();
+/** The maximum number of cached paths. Each caller of a resident gateway has its own PATH. */
+const MAX_SHELLS = 100;
 
-function program(request: RunRequest): Pick<LaunchSpec, "file" | "argv"> {
+function shellFor(path: string | undefined): string {
+  let shell = shells.get(path);
+  if (shell === undefined) {
+    if (shells.size >= MAX_SHELLS) shells.clear();
+    shell = findShell(path);
+    shells.set(path, shell);
+  }
+  return shell;
+}
+
+/** Returns the path of bash. Throws CommandNotFound. */
+export function realShell(): string {
+  return shellFor(callerEnv().PATH);
+}
+
+function program(request: RunRequest, as: ShellText | null): Pick<LaunchSpec, "file" | "argv"> {
   if (request.args) return { file: request.command, argv: [request.command, ...request.args] };
-  shell ??= findShell(process.env.PATH);
+  const { options, text } = as ?? { options: [], text: request.command };
   // `--` prevents bash from parsing a text that starts with a dash as options.
-  return { file: shell, argv: ["bash", "-c", "--", request.command] };
+  return { file: realShell(), argv: ["bash", ...options, "-c", "--", text] };
+}
+
+/**
+ * How bash runs the text of a request for a program that acts as a shell. Policy, approvals and records concern the
+ * request's command alone; the rest is text of the agent host or of Sallyport.
+ */
+export interface ShellForm {
+  /** Options of bash before the text, such as `-l`. */
+  options: readonly string[];
+  /** Files that run before the command. An approval is bound to them. */
+  sourced: readonly string[];
+  /**
+   * Returns the text for bash, which contains the command. It reports the final working directory in `directoryFile`;
+   * null when that is not possible.
+   */
+  text(directoryFile: string | null): string;
+}
+
+/** The text that bash runs in place of the request's command, which it contains. */
+interface ShellText {
+  options: readonly string[];
+  text: string;
 }
 
 function timeoutOf(request: RunRequest, { timeouts }: Pick<Settings, "timeouts">, background: boolean): number {
@@ -131,12 +185,13 @@ export function launchSpec(
   settings: Pick<Settings, "timeouts" | "durability">,
   id: string,
   background: boolean,
+  as: ShellText | null = null,
 ): LaunchSpec {
   return {
     id,
     // Not the command: `pgrep -f` and `pkill -f` with a part of it must not find the keeper.
     title: id,
-    ...program(request),
+    ...program(request, as),
     path: env.PATH ?? "/usr/local/bin:/usr/bin:/bin",
     ...terminalSettings(request, env),
     cwd,

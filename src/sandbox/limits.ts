@@ -37,6 +37,13 @@ interface ReducedLimit {
   given: number;
 }
 
+/** The limits that a request can set. Surfaces have their own names for the parameters. */
+const REDUCIBLE: Record<ReducedLimit["limit"], string> = {
+  cpu: "CPU limit",
+  memoryBytes: "memory limit",
+  processes: "process limit",
+};
+
 /** Returns the limits that are lower than requested. */
 export function reducedLimits(asked: RunRequest["limits"], given: LaunchLimits): ReducedLimit[] {
   return (["cpu", "memoryBytes", "processes"] as const).flatMap((limit) => {
@@ -48,5 +55,5 @@ export function reducedLimits(asked: RunRequest["limits"], given: LaunchLimits):
 /** Returns the warning for a requested limit that exceeds the configured one. */
 export function reducedLimitWarning({ limit, asked, given }: ReducedLimit): string {
   const shown = limit === "memoryBytes" ? formatSize : String;
-  return `\`limits.${limit}\` was reduced from ${shown(asked)} to ${shown(given)}, the configured maximum`;
+  return `the ${REDUCIBLE[limit]} was reduced from ${shown(asked)} to ${shown(given)}, the configured maximum`;
 }

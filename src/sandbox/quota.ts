@@ -11,7 +11,11 @@ interface QuotaLimits {
 export interface SessionCounts {
   /** Returns the number of running sessions. If it reaches `limit`, records missed exits first and counts again. */
   running(agent: string, limit: number): number;
-  startedSince(agent: string, sinceMs: number): number;
+  /**
+   * Returns the number of starts within `withinMs` of a time. Later starts count, because the clock may have been set
+   * back by a little; if it was set back by more, they were not in the last minute.
+   */
+  startedAround(agent: string, nowMs: number, withinMs: number): number;
 }
 
 const MINUTE = 60_000;
@@ -51,8 +55,9 @@ export class Quota {
    * exact.
    */
   #total(agent: string, own: Window, { startsPerMinute }: QuotaLimits, now: number): number {
+    if (own.lookedAt > now) own.lookedAt = Number.NEGATIVE_INFINITY; // the clock was set back
     const near = own.total >= startsPerMinute * NEAR;
-    if (near || now - own.lookedAt > LOOK_EVERY_MS) own.look(now, this.#counts.startedSince(agent, now - MINUTE));
+    if (near || now - own.lookedAt > LOOK_EVERY_MS) own.look(now, this.#counts.startedAround(agent, now, MINUTE));
     return own.total;
   }
 }
@@ -81,6 +86,11 @@ class Window {
   }
 
   since(time: number): number {
+    // Later times than now are from before the clock was set back.
+    if ((this.#times.at(-1) ?? 0) > time + MINUTE) {
+      this.#times = this.#times.slice(this.#first).filter((each) => each <= time + MINUTE);
+      this.#first = 0;
+    }
     while (this.#first < this.#times.length && (this.#times[this.#first] ?? 0) < time) this.#first++;
     if (this.#first > 1024) {
       this.#times = this.#times.slice(this.#first);

@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
+import { callerEnv } from "../core/caller.ts";
 import { uptimeMs } from "../core/clock.ts";
 import { SallyportError } from "../core/error.ts";
-import type { SandboxCapabilities, SandboxSpec } from "../core/launch.ts";
+import type { HostAccess, SandboxCapabilities, SandboxSpec } from "../core/launch.ts";
 import { nextStep } from "../core/next-step.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { Settings } from "../core/settings.ts";
@@ -58,6 +59,8 @@ interface SandboxInput {
   user: CommandUser | null;
   /** The PATH of commands. */
   path: string;
+  /** The additional access of an agent's program. Null for commands. */
+  host?: HostAccess | null | undefined;
   /**
    * Returns the sandbox features of this machine, or null when the executor cannot sandbox commands. Called only for a
    * sandboxed command.
@@ -101,7 +104,7 @@ export class SandboxPlanner {
     this.#input = input;
     this.#base = { workspace, home };
     this.#added = settings.denied.map((path) => expandPath(path, this.#base));
-    this.#masked = maskedPaths(process.env, [...new Set([ownUid(), user?.ids.uid ?? ownUid()])]);
+    this.#masked = maskedPaths(callerEnv(), [...new Set([ownUid(), user?.ids.uid ?? ownUid()])]);
     this.#sockets = allowedSockets(
       settings.sockets.map((path) => expandPath(path, this.#base)),
       input.keepOut,
@@ -212,7 +215,25 @@ export class SandboxPlanner {
     const { writable } = rules.writing;
     const readable = readableFolders(this.#private, { path: this.#input.path, writable, denied });
     const masked = this.#mounts.withAliases([...this.#masked]);
-    return { ...rules, denied, links, masked, reserved, missing, readable };
+    const resolved = { ...rules, denied, links, masked, reserved, missing, readable };
+    return this.#input.host ? this.#withHost(resolved, this.#input.host) : resolved;
+  }
+
+  /** Adds the paths of an agent's program that stay read-only, and its folder in the /tmp that the private one hides. */
+  #withHost(rules: ResolvedRules, host: HostAccess): ResolvedRules {
+    const resolver = new LinkResolver();
+    const found = [...host.protected, host.runFolder].map((path) => resolver.resolve(path));
+    const readOnly = this.#mounts.withAliases(found.map(({ real }) => real));
+    // A link that the program could replace would choose which file other programs execute.
+    const links = this.#mounts.withAliases(found.flatMap((each) => each.links));
+    const isHidden = this.#private.binds.some(({ at }) => isWithin(host.runFolder, at) && host.runFolder !== at);
+    return {
+      ...rules,
+      readOnly: [...new Set([...rules.readOnly, ...readOnly])],
+      absent: [...rules.absent, ...host.absent.map((path) => resolver.resolve(path).real)],
+      links: [...rules.links, ...links],
+      readable: isHidden ? [...rules.readable, host.runFolder] : rules.readable,
+    };
   }
 
   #create({ spec }: SandboxPlan): void {
@@ -306,7 +327,11 @@ export class SandboxPlanner {
       absent: writes ? [...absent, ...deniedAbsentPaths(this.#rules.denied, writable)] : [],
       masked: [...this.#rules.masked, ...this.#maskedTmp(writes)],
       held: this.#rules.links.filter((link) => writable.some((root) => isWithin(link, root))),
-      sockets: [...this.#sockets.builtIn, ...this.#sockets.configured],
+      sockets: [
+        ...this.#sockets.builtIn,
+        ...this.#sockets.configured,
+        ...(this.#input.host ? [this.#input.host.channel] : []),
+      ],
       temporary: writes ? this.#private.tmpdir : null,
       binds: [],
       readable: [],

@@ -1,4 +1,4 @@
-import { homedir } from "node:os";
+import { callerHome } from "../core/caller.ts";
 import type { Recovery } from "../core/error.ts";
 import type { ExceededLimit, LaunchLimits } from "../core/launch.ts";
 import type { Status } from "../core/result.ts";
@@ -34,7 +34,7 @@ export function hintsFor(text: string, { cwd, sandbox }: SandboxedRun, record: E
   if (wait) return [timedOutHint(wait)];
   const failed = record.reason === "exited" && record.code !== 0;
   if (!failed || sandbox === null || text === "") return [];
-  return sandboxHints(text, { sandbox: decodeSnapshot(sandbox), cwd, home: homedir() });
+  return sandboxHints(text, { sandbox: decodeSnapshot(sandbox), cwd, home: callerHome() });
 }
 
 /** Returns the hints for the session's row, as JSON. Reads the command's error output from its log. */

@@ -24,9 +24,9 @@ export function commandRefused({ verdict, reasons }: Verdict): Refusal {
   const blocked = verdict === "blocked";
   const [reason] = reasons;
   const why = reason ? quoteReason(reason) : "this command is not allowed.";
-  const recovery = reasons.flatMap(({ suggestion }) =>
-    suggestion ? [{ action: "use_alternative", hint: suggestion }] : [],
-  );
+  // Several commands of a text often have the same reason.
+  const suggestions = new Set(reasons.flatMap(({ suggestion }) => (suggestion ? [suggestion] : [])));
+  const recovery = [...suggestions].map((hint) => ({ action: "use_alternative", hint }));
   return {
     status: blocked ? "blocked" : "denied",
     error: {
@@ -79,34 +79,35 @@ export function changedAfterApproval(): Refusal {
   return { status: "denied", error: { type: "CommandDenied", message, recovery: [{ action: "retry", hint }] } };
 }
 
-export function approvalPending(approval: Approval): Refusal {
-  const { id } = approval;
+/** `why` says why the caller does not wait, if it is not because of a timeout. */
+export function approvalPending(approval: Approval, why: string | null = null): Refusal {
   return {
     status: "pending",
     error: {
       type: "ApprovalPending",
-      message: `${approvalRequired(approval)} Nothing has run yet.`,
-      recovery: [
-        nextStep("approve", { name: "decide-approval", approval: id }),
-        nextStep("retry", { name: "repeat-request" }),
-      ],
+      message: [approvalRequired(approval), "Nothing has run yet.", ...(why ? [why] : [])].join(" "),
+      recovery: [nextStep("approve", { name: "decide-approval" }), nextStep("retry", { name: "repeat-request" })],
     },
   };
 }
 
-/** Says why approval is required, and which request is pending. */
-function approvalRequired({ id, expiresAt, request: { reasons } }: Approval): string {
+/**
+ * Says why approval is required. The text may reach a model, so it does not have the ID, with which the request could be
+ * approved on the command line of a host that has its own shell (invariant 7).
+ */
+function approvalRequired({ expiresAt, request: { reasons } }: Approval): string {
   const [reason] = reasons;
   const why = reason ? ` ${reason.message.replace(/\.$/, "")} (${reason.rule}).` : "";
-  return `Approval required.${why} Request ${id} is pending until ${expiresAt}.`;
+  return `Approval required.${why} The request is pending until ${expiresAt}.`;
 }
 
 /** Returns the refusal of input that a person has not approved yet. */
-export function inputPending(approval: Approval): Refusal {
+export function inputPending(approval: Approval, why: string | null): Refusal {
   const { status, error } = approvalPending(approval);
   const [approve] = error.recovery;
   const retry = nextStep("retry", { name: "repeat-input" });
-  const message = `${approvalRequired(approval)} The session has not received this input.`;
+  const parts = [approvalRequired(approval), "The session has not received this input.", ...(why ? [why] : [])];
+  const message = parts.join(" ");
   return { status, error: { ...error, message, recovery: [...(approve ? [approve] : []), retry] } };
 }
 

@@ -280,7 +280,9 @@ export class Registry {
     const ending = this.#findEnding(row);
     if (ending === null) return row;
     try {
-      this.settle(row.id, ending);
+      const now = this.store.get(row.id) ?? row;
+      if (now.status !== row.status || now.lingering !== row.lingering) return now; // another caller recorded the end
+      this.#settleEnded();
       return this.store.get(row.id) ?? row;
     } catch {
       // The disk is full. The end is reported to the caller anyway, and written as soon as the database accepts it.
@@ -288,6 +290,21 @@ export class Registry {
         this.#changeFor(row, ending) ?? endedFields(row, ending, this.executor.data(row));
       return { ...row, ...ended, ended_ms: endedMs, lingering: lingering ? 1 : 0 };
     }
+  }
+
+  /**
+   * Records every end that happened while no gateway was attached, in the order in which the commands ended, so that
+   * their callbacks are queued in that order.
+   */
+  #settleEnded(): void {
+    const ended = this.store.live().flatMap(({ id, ...row }) => {
+      const ending = this.#executions.has(id) ? null : this.#findEnding({ id, ...row });
+      return ending === null ? [] : [{ id, ending }];
+    });
+    // When a lost command ended is not known: its end is found now.
+    const endedUs = (ending: ExitOutcome) => (ending === "lost" ? Number.POSITIVE_INFINITY : ending.endedUs);
+    ended.sort((one, other) => (endedUs(one.ending) < endedUs(other.ending) ? -1 : 1));
+    for (const { id, ending } of ended) this.settle(id, ending);
   }
 
   /**

@@ -1,10 +1,11 @@
-import { RESULT_BYTES } from "../core/output-limits.ts";
+import { callerEnv } from "../core/caller.ts";
 import type { RunResult } from "../core/result.ts";
 import type { StreamName } from "../core/session.ts";
 import type { ExecutionOutcome } from "../executor/execution.ts";
 import { sandboxLabel } from "../sandbox/describe.ts";
 import { decodeSnapshot } from "../sandbox/snapshot.ts";
 import type { NewSession, SessionFields } from "../storage/sessions.ts";
+import { RESULT_BYTES } from "../text/output-limits.ts";
 import { paintsScreen, terminalText } from "../text/terminal/terminal-text.ts";
 import { truncateMiddle } from "../text/truncate.ts";
 import { mayBeShellFailure, shellFailure } from "./failure/shell.ts";
@@ -47,7 +48,7 @@ function read(folder: string, capture: NewSession["capture"], ending: ExecutionO
 function errorOf(session: SessionFields, error: string | null, exitCode: number | null, stderr: string) {
   if (error !== null) return JSON.parse(error) as RunResult["error"];
   if (session.args !== null || !mayBeShellFailure(exitCode)) return null;
-  return shellFailure(exitCode, stderr, { cwd: session.cwd, path: process.env.PATH ?? "" });
+  return shellFailure(exitCode, stderr, { cwd: session.cwd, path: callerEnv().PATH ?? "" });
 }
 
 /** The outcome when the gateway was closed while the command ran: the command continues and can be found again. */

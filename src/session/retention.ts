@@ -1,6 +1,7 @@
 import { closeSync, constants, lstatSync, openSync, readdirSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
+import { isOverdue } from "../core/clock.ts";
 import type { CleanReport, Retention } from "../core/gateway.ts";
 import { isId } from "../core/id.ts";
 import { isDiskFull } from "../storage/database.ts";
@@ -209,7 +210,7 @@ export function cleanIfDue(registry: Registry, state: string, retention: Retenti
   const stamp = join(state, "cleaned");
   try {
     const last = statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-    if (Date.now() - last < CLEAN_EVERY_MS) return false;
+    if (!isOverdue(last, CLEAN_EVERY_MS)) return false;
     writeFileSync(stamp, "", { mode: 0o600 });
     const sweeping = sweep(registry, retention);
     let step = sweeping.next();

@@ -18,7 +18,7 @@ import { readTerminalHistory } from "./terminal/history.ts";
 import { asciicast } from "./terminal/recording.ts";
 import { ScreenCache } from "./terminal/screen-cache.ts";
 import { outputSize, waitForCondition } from "./terminal/wait-for.ts";
-import { liveUsage } from "./usage.ts";
+import { highestUsage, liveUsage } from "./usage.ts";
 
 const LINES = 5;
 /** The number of bytes from which the last lines are taken. Long lines are truncated (invariant 6). */
@@ -171,7 +171,8 @@ class SessionFolder implements SessionData {
   }
 
   usage(keeperPid: number): LiveUsage {
-    return liveUsage(keeperPid, this.#processes(this.#id));
+    const { usage, processes } = liveUsage(keeperPid, this.#processes(this.#id));
+    return { usage: highestUsage(this.#id, usage), processes };
   }
 
   /** Returns all sizes of the session's terminal, in order. Throws for a session without a terminal. */

@@ -154,7 +154,7 @@ export class Session implements SessionHandle {
   ownOutput(): SessionOutput {
     return {
       info: () => this.info(),
-      screen: () => this.#ownData().screen(this, {}),
+      screen: () => this.#terminalData().screen(this, {}),
       logs: (query) => {
         const info = this.info();
         return this.#data(info).logs(query, isLive(info));
@@ -296,26 +296,25 @@ export class Session implements SessionHandle {
 
   async screen(options: { attributes?: boolean; scrollback?: boolean } = {}): Promise<Screen> {
     await this.#hooks.authorize("read", this);
-    return this.#ownData().screen(this, options);
+    return this.#terminalData().screen(this, options);
   }
 
   async repaint(): Promise<Repaint> {
     await this.#hooks.authorize("read", this);
-    return this.#ownData().repaint(this);
+    return this.#terminalData().repaint(this);
   }
 
   async picture(format: "svg"): Promise<Uint8Array> {
     if (format !== "svg") throw unknownPictureFormat(format);
     await this.#hooks.authorize("read", this);
-    const screen = await this.#ownData().screen(this, { attributes: true });
+    const screen = await this.#terminalData().screen(this, { attributes: true });
     const { screenSvg } = await import("./terminal/render/svg.ts");
     return Buffer.from(screenSvg(screen));
   }
 
   async *recording(): AsyncGenerator<string, void, undefined> {
     await this.#hooks.authorize("read", this);
-    const info = this.info();
-    yield* this.#data(info).recording(info);
+    yield* this.#terminalData().recording(this.info());
   }
 
   async kill({ signal = "SIGTERM", graceMs = DEFAULT_GRACE_MS, intent }: KillOptions = {}): Promise<SessionInfo> {
@@ -378,6 +377,13 @@ export class Session implements SessionHandle {
 
   #ownData(): SessionData {
     return this.#data(this.#records.located(this.id) ?? this.#gone());
+  }
+
+  /** Returns the data of a session on a terminal. Its errors refer to the session as the caller did. */
+  #terminalData(): SessionData {
+    const info = this.info();
+    if (info.pty === null) throw notOnTerminal(this.#hooks.label);
+    return this.#data(info);
   }
 
   #data(session: SessionRef): SessionData {

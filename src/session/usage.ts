@@ -30,6 +30,8 @@ function childrenOf(pid: number): number[] {
 }
 
 interface Sample extends ProcessInfo {
+  /** The part of the memory that other processes may share. */
+  sharedBytes: number;
   readBytes: number;
   writeBytes: number;
 }
@@ -41,6 +43,7 @@ function sample(pid: number): Sample | null {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const number = (index: number) => Number(fields[index] ?? 0);
   const io = read(`/proc/${pid}/io`) ?? "";
+  const [, , shared = "0"] = (read(`/proc/${pid}/statm`) ?? "").split(" ");
   const command = (read(`/proc/${pid}/cmdline`) ?? "").split("\0").filter(Boolean).join(" ");
   return {
     pid,
@@ -50,6 +53,7 @@ function sample(pid: number): Sample | null {
     // The process's own time and that of the children it has waited for.
     cpuMs: (number(11) + number(12) + number(13) + number(14)) * MS_PER_TICK,
     memoryBytes: number(21) * PAGE_BYTES,
+    sharedBytes: Number(shared) * PAGE_BYTES,
     readBytes: Number(/rchar: (\d+)/.exec(io)?.[1] ?? 0),
     writeBytes: Number(/wchar: (\d+)/.exec(io)?.[1] ?? 0),
   };
@@ -60,21 +64,48 @@ export function liveUsage(keeperPid: number, own: number[] | null): { usage: Res
   const usage: ResourceUsage = { cpuMs: 0, memoryPeakBytes: 0, ioReadBytes: 0, ioWriteBytes: 0 };
   const processes: ProcessInfo[] = [];
   const queue = own ?? childrenOf(keeperPid);
+  let mostShared = 0;
   const counted = new Set<number>();
   for (let at = 0; at < queue.length && at < MOST_PROCESSES; at++) {
     const pid = queue[at] as number;
     const seen = counted.has(pid) ? null : sample(pid);
     if (!seen) continue;
     counted.add(pid);
-    const { readBytes, writeBytes, ...info } = seen;
+    const { readBytes, writeBytes, sharedBytes, ...info } = seen;
     processes.push(info);
     usage.cpuMs += seen.cpuMs;
-    usage.memoryPeakBytes += seen.memoryBytes;
+    // Pages that may be shared count once, as the keeper counts them.
+    usage.memoryPeakBytes += Math.max(0, seen.memoryBytes - sharedBytes);
+    mostShared = Math.max(mostShared, sharedBytes);
     usage.ioReadBytes += readBytes;
     usage.ioWriteBytes += writeBytes;
     queue.push(...childrenOf(pid));
   }
+  usage.memoryPeakBytes += mostShared;
   return { usage, processes };
+}
+
+const MAX_SEEN = 1000;
+
+/** The usage that was last reported for each running session. */
+const reported = new Map<string, ResourceUsage>();
+
+/** Returns the usage of a running session, which does not decrease when one of its processes ends. */
+export function highestUsage(id: string, usage: ResourceUsage): ResourceUsage {
+  const before = reported.get(id);
+  const highest = before
+    ? {
+        cpuMs: Math.max(before.cpuMs, usage.cpuMs),
+        memoryPeakBytes: Math.max(before.memoryPeakBytes, usage.memoryPeakBytes),
+        ioReadBytes: Math.max(before.ioReadBytes, usage.ioReadBytes),
+        ioWriteBytes: Math.max(before.ioWriteBytes, usage.ioWriteBytes),
+      }
+    : usage;
+  reported.delete(id);
+  reported.set(id, highest);
+  const [oldest] = reported.keys();
+  if (reported.size > MAX_SEEN && oldest !== undefined) reported.delete(oldest);
+  return highest;
 }
 
 /** Returns the total usage of a finished command; null when it is unknown. */

@@ -1,4 +1,3 @@
-import { getSystemErrorMessage } from "node:util";
 import type { ExitRecord } from "../executor/execution.ts";
 import type { TerminalHistory } from "../executor/session-data.ts";
 
@@ -19,7 +18,7 @@ export function lostOutputWarning(stream: string, bytes: number): string {
 
 /** Returns the warning for a command that requested a terminal and runs on pipes instead. */
 function noTerminalWarning({ step, errno }: { step: string; errno: number }): string {
-  const why = errno > 0 ? getSystemErrorMessage(-errno) : "none is available";
+  const why = errno > 0 ? process.getBuiltinModule("node:util").getSystemErrorMessage(-errno) : "none is available";
   return `no terminal was available (${step}: ${why}), so the command ran on pipes`;
 }
 

@@ -1,6 +1,8 @@
 /** Looks up executables on PATH, and resolves symbolic links. */
+
 import { accessSync, constants, lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
+import { callerEnv } from "../core/caller.ts";
 import { uptimeMs } from "../core/clock.ts";
 
 /** The context of an analysis. All file system access goes through `lookup`, so that the analysis itself is pure. */
@@ -35,7 +37,7 @@ export interface Lookup {
  */
 const KEEP_MS = 1000;
 
-export function systemLookup(path = process.env.PATH ?? "/usr/local/bin:/usr/bin:/bin"): Lookup {
+export function systemLookup(path = callerEnv().PATH ?? "/usr/local/bin:/usr/bin:/bin"): Lookup {
   const found = new Map<string, string | null>();
   let until = 0;
   return {

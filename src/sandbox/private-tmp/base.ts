@@ -12,8 +12,8 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
+import { callerTmpdir } from "../../core/caller.ts";
 
 const PREFIX = "sallyport-";
 /** A file with the path of the state folder. When that folder has been removed, the directories here can be too. */
@@ -29,7 +29,7 @@ export function ownUid(): number {
 
 /** Returns `TMPDIR`, or /tmp if that is not the absolute path of a folder that exists. */
 function temporaryFolder(): string {
-  const wanted = tmpdir();
+  const wanted = callerTmpdir();
   try {
     if (isAbsolute(wanted) && statSync(wanted).isDirectory()) return realpathSync.native(wanted);
   } catch {

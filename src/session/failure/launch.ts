@@ -1,11 +1,12 @@
 import { statSync } from "node:fs";
 import { constants } from "node:os";
 import { resolve } from "node:path";
+import { callerEnv } from "../../core/caller.ts";
 import type { ErrorType, Recovery } from "../../core/error.ts";
 import { nextStep, operatorStep } from "../../core/next-step.ts";
 import type { ExitRecord } from "../../executor/execution.ts";
 import { quotedName, shownName } from "../../text/command-line.ts";
-import { suggestions } from "./not-found.ts";
+import { suggestions, USE_SHELL } from "./not-found.ts";
 import { permissionProblem } from "./permission-denied.ts";
 import { findProgram, interpreterOf, isMissing, type LookupContext } from "./programs.ts";
 
@@ -20,7 +21,7 @@ export interface LaunchFailure {
 /** Returns why a command could not be started, and how to recover (invariant 8). */
 export function launchFailure(record: ExitRecord, program: string, cwd: string): LaunchFailure {
   const { step = "start", errno = 0 } = record;
-  const place: LookupContext = { cwd, path: process.env.PATH ?? "" };
+  const place: LookupContext = { cwd, path: callerEnv().PATH ?? "" };
   const wrongPlace = pathFailure(step, errno, cwd);
   if (wrongPlace !== null) return wrongPlace;
   if (step === "execve" && (errno === E.ENOENT || errno === E.ENOTDIR)) return notFound(program, place);
@@ -45,7 +46,7 @@ export function notFound(program: string, place: LookupContext): LaunchFailure {
   const recovery = suggestions(program, place);
   if (program.includes("/")) {
     recovery.push({ action: "check_path", hint: `Check the path with \`ls -l ${word}\`.` });
-  } else {
+  } else if (!recovery.some(({ action }) => action === USE_SHELL)) {
     recovery.push(
       { action: "check_path", hint: `Run \`command -v ${word}\` to check that it is installed and on PATH.` },
       { action: "use_full_path", hint: "Use the full path of the executable." },

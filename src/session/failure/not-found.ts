@@ -122,10 +122,14 @@ function alias(program: string, { path }: LookupContext): Recovery | null {
   return other === undefined ? null : { action: "use_alternative", hint: `Use \`${other}\`, which is installed.` };
 }
 
+/** The action of a suggestion to run a text with the shell. The program is then neither missing nor has it a path. */
+export const USE_SHELL = "use_shell";
+
 /** Suggests the shell for a program name that is shell text or a part of the shell; null for other names. */
 function shellWords(program: string, { path }: LookupContext): Recovery | null {
   const [first = ""] = program.trim().split(/\s+/, 1);
-  const isText = first !== program && (SHELL_ONLY.has(first) || findProgram(first, path) !== null);
+  const assigns = /^[A-Za-z_]\w*=/.test(program);
+  const isText = assigns || (first !== program && (SHELL_ONLY.has(first) || findProgram(first, path) !== null));
   if (!isText && !SHELL_ONLY.has(program)) return null;
-  return nextStep("use_shell", { name: "use-shell", program: quotedName(program), text: isText });
+  return nextStep(USE_SHELL, { name: "use-shell", program: quotedName(program), text: isText });
 }

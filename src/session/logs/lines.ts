@@ -11,7 +11,8 @@ const FOUR_LINE_FEEDS = 0x0a0a_0a0a;
  * Counts line feeds four bytes at a time: twice as fast as byte by byte, and far faster than `indexOf` on short lines.
  */
 function countLineFeeds(bytes: Uint8Array): number {
-  const aligned = Math.min(bytes.length, -bytes.byteOffset & 3);
+  const aligned = -bytes.byteOffset & 3;
+  if (bytes.length < aligned) return countEach(bytes, 0, bytes.length);
   const words = new Int32Array(bytes.buffer, bytes.byteOffset + aligned, (bytes.length - aligned) >>> 2);
   let count = countEach(bytes, 0, aligned) + countEach(bytes, aligned + words.length * 4, bytes.length);
   for (let index = 0; index < words.length; index++) {

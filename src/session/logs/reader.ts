@@ -184,10 +184,16 @@ function beforeEscape(bytes: Buffer): number {
 }
 
 /** Returns where the character begins that contains the byte at an offset of one stream. */
-export async function characterStart(source: OutputSource, stream: Stream, offset: number): Promise<number> {
+export async function characterStart(
+  source: OutputSource,
+  stream: Stream | undefined,
+  offset: number,
+): Promise<number> {
   const from = Math.max(0, offset - CHARACTER_REST);
   if (from === offset) return offset;
-  const bytes = bytesOf(await source.logs({ stream, offset: from, limit: offset - from + CHARACTER_REST }));
+  const bytes = bytesOf(
+    await source.logs({ ...(stream ? { stream } : {}), offset: from, limit: offset - from + CHARACTER_REST }),
+  );
   for (let at = offset - from - 1; at >= 0; at--) {
     const length = characterLength(bytes, at);
     if (length > 0) return from + at + length > offset ? from + at : offset;
@@ -238,13 +244,10 @@ export async function readEnds(source: OutputSource, query: EndsQuery): Promise<
   const head = await fittingPage(source, { stream, offset: 0, maxBytes: half }, true);
   const info = source.info();
   const tail = await fittingTail(source, stream, { from: head.next, total: whole.total, maxBytes: half }, info);
-  const middle = middleMarks(info, stream, head, tail, query);
-  const text = joinParts([
-    ...head.parts,
-    ...middle.map((mark) => ({ kind: "gap" as const, text: mark })),
-    ...tail.parts,
-  ]);
-  const omittedBytes = tail.start - head.next + head.droppedBytes + tail.droppedBytes;
+  const middle = middleOf(info, stream, head, tail);
+  const text = joinParts([...head.parts, ...middleMarks(middle, info, tail.diskCap, query), ...tail.parts]);
+  const left = middle.before + middle.after;
+  const omittedBytes = left + middle.gone + head.droppedBytes + tail.droppedBytes;
   return { text, omittedBytes, total: whole.total };
 }
 
@@ -278,24 +281,38 @@ async function fittingTail(
   }
 }
 
-/** Returns the marks for the range between head and tail, in the order of what is missing. */
-function middleMarks(
-  info: SessionInfo,
-  stream: Stream,
-  head: FittingPage,
-  tail: Tail,
-  { hint, of }: EndsQuery,
-): string[] {
+/** The number of bytes between head and tail. */
+interface Middle {
+  /** The bytes that can be read, before and after those that are gone. */
+  before: number;
+  after: number;
+  gone: number;
+}
+
+function middleOf(info: SessionInfo, stream: Stream, head: FittingPage, tail: Tail): Middle {
   const streams = selectedStreams(info, stream);
   const gone = Math.max(0, missingBytes(streams) - head.droppedBytes - tail.droppedBytes);
-  const inHole = Math.min(gone, holeBytes(streams));
-  const [only] = Object.values(streams);
-  const split = gone > 0 && Object.keys(streams).length === 1 && only ? only.droppedStart : tail.start - inHole;
-  const between = Math.max(0, Math.min(split, tail.start) - head.next);
-  const after = Math.max(0, tail.start - head.next - between - inHole);
+  const [only, other] = Object.values(streams);
+  const within = (position: number) => Math.min(Math.max(position, head.next), tail.start);
+  // The positions of the holes of two streams are unknown.
+  const isKnown = only !== undefined && other === undefined;
+  const inHole = isKnown ? within(only.droppedEnd) - within(only.droppedStart) : Math.min(gone, holeBytes(streams));
+  const split = isKnown && inHole > 0 ? only.droppedStart : tail.start - inHole;
+  const before = Math.max(0, within(split) - head.next);
+  const after = Math.max(0, tail.start - head.next - before - inHole);
+  return { before, after, gone };
+}
+
+/** Returns the marks for what is between head and tail, in the order of what is missing. */
+function middleMarks(
+  { before, after, gone }: Middle,
+  { streams }: SessionInfo,
+  diskCap: number | null,
+  { hint, of }: EndsQuery,
+): VisiblePart[] {
   const left = (bytes: number) => (bytes > 0 ? [leftOutMark(bytes, hint, of)] : []);
-  if (gone === 0) return left(tail.start - head.next);
-  return [...left(between), gapMark(gone, info.streams, tail.diskCap), ...left(after)];
+  const marks = gone > 0 ? [...left(before), gapMark(gone, streams, diskCap), ...left(after)] : left(before + after);
+  return marks.map((text) => ({ kind: "gap", text }));
 }
 
 function leftOutMark(bytes: number, hint: string, of: string | undefined): string {

@@ -199,7 +199,7 @@ function* cutSpans(spans: Iterable<Span>, live: boolean, from: number, to: numbe
   for (const span of spans) {
     if (span.length === 0) {
       // Bytes lost at the end of a live log are reported with the next span.
-      if (!live && span.position >= from) yield span;
+      if (!live && from <= span.position && span.position <= to) yield span;
       continue;
     }
     if (span.position >= to) return;

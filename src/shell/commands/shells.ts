@@ -46,10 +46,11 @@ export const SHELLS = [
   "oksh",
   "hush",
   "msh",
+  "sallyport-sh",
 ];
 
 /** Shells whose language is analyzed. */
-const BASH_LIKE = new Set(["sh", "bash", "dash", "ash", "rbash"]);
+const BASH_LIKE = new Set(["sh", "bash", "dash", "ash", "rbash", "sallyport-sh"]);
 
 /** Syntax that shells other than bash parse differently, such as `$'…'` and `&>`. */
 const BASHISM =

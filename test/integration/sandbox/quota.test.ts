@@ -8,7 +8,7 @@ import { GatewayFixture } from "../../fixtures/gateway.ts";
 const LIMITS = { sessions: 3, startsPerMinute: 5 };
 const counts = (running: number, started = 0): SessionCounts => ({
   running: () => running,
-  startedSince: () => started,
+  startedAround: () => started,
 });
 
 function refusal(work: () => void): SallyportError {
@@ -50,9 +50,9 @@ test("gateways together do not exceed the limit, and rarely query the database w
   let asked = 0;
   const shared: SessionCounts = {
     running: () => 0,
-    startedSince: (_, since) => {
+    startedAround: (_, now, within) => {
       asked++;
-      return starts.filter((time) => time >= since).length;
+      return starts.filter((time) => Math.abs(time - now) <= within).length;
     },
   };
   const gateways = Array.from({ length: 5 }, () => new Quota(shared));
@@ -70,9 +70,26 @@ test("gateways together do not exceed the limit, and rarely query the database w
   assert.deepEqual([starts.length, refused], [600, 1400]);
 });
 
+test("starts before the clock was set back do not count as starts of the last minute", () => {
+  const starts: number[] = [];
+  const quota = new Quota({
+    running: () => 0,
+    startedAround: (_, now, within) => starts.filter((time) => Math.abs(time - now) <= within).length,
+  });
+  const admit = (now: number) => {
+    quota.admit("a", LIMITS, now);
+    starts.push(now);
+  };
+  const hour = 3_600_000;
+  for (let i = 0; i < 5; i++) admit(hour + i);
+  refusal(() => admit(hour + 5));
+  for (let i = 0; i < 5; i++) admit(i);
+  refusal(() => admit(5));
+});
+
 test("rejected starts do not count", () => {
   let running = 3;
-  const quota = new Quota({ running: () => running, startedSince: () => 0 });
+  const quota = new Quota({ running: () => running, startedAround: () => 0 });
   for (let i = 0; i < 20; i++) refusal(() => quota.admit("a", LIMITS, i));
   running = 0;
   for (let i = 0; i < 5; i++) quota.admit("a", LIMITS, 100);

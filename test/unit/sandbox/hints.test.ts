@@ -54,6 +54,11 @@ test("recognizes the error messages of programs that write outside the workspace
   }
 });
 
+test("explains a write to a read-only folder that is visible in a private directory", () => {
+  const line = `touch: cannot touch '${outside}/x': Read-only file system`;
+  assert.match(one(line, { hidden: [folder] }), new RegExp(`${outside}/x is outside the workspace`));
+});
+
 test("explains that files of other programs in /tmp are not visible", () => {
   const hidden = { hidden: [folder] };
   for (const line of [
@@ -96,6 +101,8 @@ test("suggests `writable` for a protected path", () => {
   const request = `writable: \\["${cwd}/.git/config"\\]`;
   assert.match(one("error: could not lock config file .git/config: Read-only file system"), new RegExp(request));
   assert.match(one("error: could not write config file .git/config: Device or resource busy"), new RegExp(request));
+  assert.match(one("error: could not lock config file .git/config: Read-only file system"), /git -c NAME=VALUE/);
+  assert.doesNotMatch(one(`tee: ${cwd}/.vscode/tasks.json: Read-only file system`), /git -c/);
   assert.match(one(`tee: ${cwd}/.vscode/tasks.json: Read-only file system`), /\.vscode"\]/);
 });
 
@@ -149,7 +156,10 @@ test("suggests `workspace-write` to a read-only command", () => {
 
 test("returns at most three distinct hints, even for hostile output", () => {
   const lines = Array.from({ length: 5000 }, (_, i) => `touch: cannot touch '${outside}/${i}': Permission denied`);
-  assert.equal(hints(lines.join("\n")).length, 3);
+  assert.equal(hints(lines.join("\n")).length, 1, "files in one folder need the same access");
+  const folders = lines.slice(0, 5).map((_, i) => mkdirSync(join(outside, `folder-${i}`), { recursive: true }));
+  const others = folders.map((each) => `touch: cannot touch '${each}/x': Permission denied`);
+  assert.equal(hints(others.join("\n")).length, 3);
   const same = `touch: cannot touch '${outside}/x': Permission denied\n`;
   assert.equal(hints(same.repeat(100)).length, 1);
   assert.deepEqual(hints(`${"'".repeat(1 << 20)} Permission denied`), []);

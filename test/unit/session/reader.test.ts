@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { SessionInfo } from "../../../src/core/session.ts";
+import type { Capture, SessionInfo } from "../../../src/core/session.ts";
 import { type OutputSource, readEnds, readLastLines, readLines, readPage } from "../../../src/session/logs/reader.ts";
 import { terminalText } from "../../../src/text/terminal/terminal-text.ts";
 import { randomText, seeded } from "../../fixtures/seeded.ts";
@@ -8,8 +8,11 @@ import { dataIn } from "./session-data.ts";
 import { type Event, mergedBytes, type Punched, temporaryFolder, writeLog } from "./timeline-writer.ts";
 
 /** Returns the output of a session whose files a test wrote. */
-function sourceIn(folder: string, { live = false }: { live?: boolean } = {}): OutputSource {
-  const data = dataIn(folder, "merged");
+function sourceIn(
+  folder: string,
+  { live = false, capture = "merged" }: { live?: boolean; capture?: Capture } = {},
+): OutputSource {
+  const data = dataIn(folder, capture);
   const info = () =>
     ({ status: live ? "running" : "completed", lingering: false, streams: data.streams() }) as SessionInfo;
   return { info, logs: (query) => data.logs(query, live) };
@@ -106,6 +109,73 @@ test("says why bytes are missing", async () => {
     assert.deepEqual([again.text, again.unread], ["", 0]);
     const filtered = await readPage(sourceIn(folder.path), { offset: 0, maxBytes: 100_000, filter: "^never$" });
     assert.equal(filtered.text, `${mark}\n`);
+  }
+});
+
+const GONE = /^\[\.\.\. ([\d,]+) bytes? (?:was|were) dropped: .*\n/gm;
+const LEFT = /^\[… ([\d,]+) bytes? left out; .*\n/gm;
+
+/** Returns the sum of the numbers in the marks of a text. */
+function marked(text: string, mark: RegExp): number {
+  return [...text.matchAll(mark)].reduce((sum, [, count = ""]) => sum + Number(count.replaceAll(",", "")), 0);
+}
+
+test("pages, lines and ends count each missing byte once", async () => {
+  const next = seeded(5);
+  for (let round = 0; round < 60; round++) {
+    using folder = temporaryFolder();
+    const capture = round % 2 === 0 ? "merged" : "apart";
+    const events: Event[] = [];
+    const lost: [number, number] = [0, 0];
+    const size: [number, number] = [0, 0];
+    for (let count = 20 + next(40); count > 0; count--) {
+      const stream = capture === "merged" ? 0 : (next(2) as 0 | 1);
+      const data = randomText(next, ["word ", "\n", "0123456789\n", "é"], 1 + next(40));
+      const isLost = next(20) === 0;
+      events.push(isLost ? { stream, lost: data.length } : { stream, data });
+      (isLost ? lost : size)[stream] += isLost ? data.length : Buffer.byteLength(data);
+    }
+    const holes = size.map((bytes) => [Math.floor(bytes / 3), next(2) * Math.floor(bytes / 2)]) as [
+      [number, number],
+      [number, number],
+    ];
+    for (const hole of holes) hole[1] = Math.max(...hole);
+    writeLog(folder.path, capture, events, { holes, lost });
+    const source = sourceIn(folder.path, { capture });
+    const maxBytes = 700 + next(500);
+
+    for (const stream of capture === "merged" ? (["merged"] as const) : (["stdout", "stderr"] as const)) {
+      const index = stream === "stderr" ? 1 : 0;
+      const hole = holes[index][1] - holes[index][0];
+      const missing = hole + lost[index];
+      for (const filter of [undefined, "^never$"]) {
+        let [gone, dropped] = [0, 0];
+        for (let offset = 0, more = true; more; ) {
+          const page = await readPage(source, { stream, offset, maxBytes, filter });
+          gone += marked(page.text, GONE);
+          dropped += page.droppedBytes;
+          more = page.unread > 0;
+          offset = page.next;
+        }
+        assert.deepEqual([gone, dropped], [missing, missing]);
+      }
+      const ends = await readEnds(source, { stream, maxBytes, hint: "the log" });
+      const left = marked(ends.text, LEFT);
+      assert.deepEqual([marked(ends.text, GONE), ends.omittedBytes], [missing, missing + left]);
+      // A line feed is added where a mark follows an incomplete line.
+      const added = Buffer.byteLength(ends.text.replace(GONE, "").replace(LEFT, "")) + left + hole - size[index];
+      assert.ok(added >= 0 && added <= 4, `${added}`);
+    }
+
+    let gone = 0;
+    for (let offset = 0, more = true; more; ) {
+      const lines = await readLines(source, { offset, limit: 1 + next(30), maxBytes });
+      gone += marked(lines.text, GONE);
+      more = lines.next < lines.total;
+      offset = lines.next;
+    }
+    const holeBytes = holes.reduce((sum, [start, end]) => sum + end - start, 0);
+    assert.equal(gone, holeBytes + lost[0] + lost[1]);
   }
 });
 
