@@ -72,6 +72,8 @@ export interface ApprovalsOptions {
   now?: () => number;
   /** Determines what started this process. Called for each decision. */
   ancestry?: () => Ancestry;
+  /** Throws unless a person uses this process. Called for each decision to approve. Default: no check. */
+  attended?: () => void;
 }
 
 type ConsumeResult =
@@ -92,6 +94,7 @@ export class Approvals {
   readonly #quorum: Quorum;
   readonly #now: () => number;
   readonly #ancestry: () => Ancestry;
+  readonly #attended: () => void;
 
   constructor(database: DatabaseSync, options: ApprovalsOptions = {}) {
     this.#database = database;
@@ -100,8 +103,10 @@ export class Approvals {
     this.#audit = options.audit ?? (() => {});
     this.#expiresMs = options.expiresMs ?? DEFAULT_EXPIRY_MS;
     this.#quorum = options.quorum ?? { rule: "any", approvers: [] };
-    this.#now = options.now ?? Date.now;
+    const now = options.now ?? Date.now;
+    this.#now = () => this.#limited(now());
     this.#ancestry = options.ancestry ?? readAncestry;
+    this.#attended = options.attended ?? (() => {});
     this.grants = new Grants(database, options);
     assertQuorum(this.#quorum);
   }
@@ -134,7 +139,7 @@ export class Approvals {
         id,
         agent: asked.agent,
         created_ms: nowMs,
-        expires_ms: nowMs + (asked.expiresMs ?? this.#expiresMs),
+        lasts_ms: asked.expiresMs ?? this.#expiresMs,
         fingerprint: print,
         request,
         binding: JSON.stringify(asked.binding),
@@ -237,6 +242,7 @@ export class Approvals {
     assertDecision(decision);
     const { id } = this.get(reference);
     assertPerson(this.#ancestry(), this.#find(id).origin);
+    if (decision.decision !== "deny") this.#attended();
     const decided = inTransaction(this.#database, () => {
       const approval = this.#get(id);
       assertMayDecide(approval, decision);
@@ -246,22 +252,34 @@ export class Approvals {
     return decided;
   }
 
+  /**
+   * Records that a host answered a form without a person. The request stays open.
+   *
+   * @internal
+   */
+  recordHostAnswer(id: string, { client, ...detail }: { client: string; action: string; afterMs: number }): void {
+    const approval = this.get(id);
+    this.#record(approval, { actor: `host:${client}`, channel: "mcp-host", outcome: "answered-by-host", detail });
+  }
+
   #accept(approval: Approval, { peer, ...decision }: RecordedDecision): Approval {
     const decisions = [...approval.decisions, decision];
     const outcome = quorumStatus(approval.quorum, decisions);
     const nowMs = this.#now();
+    const approved = outcome === "approved";
     this.#store.decide({
       id: approval.id,
       status: outcome,
       decisions: JSON.stringify(decisions),
       decided_ms: outcome === "pending" ? null : nowMs,
-      expires_ms: outcome === "approved" ? nowMs + this.#expiresMs : Date.parse(approval.expiresAt),
+      expires_ms: approved ? nowMs + this.#expiresMs : Date.parse(approval.expiresAt),
+      lasts_ms: approved ? this.#expiresMs : (this.#store.get(approval.id)?.lasts_ms ?? 0),
     });
     const vote = decision.decision === "deny" ? "denied" : "approved";
     const { reason = null } = decision;
     const note = { decision: decision.decision, reason, status: outcome, ...(peer ? { peer } : {}) };
     this.#record(approval, { actor: decision.who, channel: decision.channel, outcome: vote, detail: note });
-    if (outcome === "approved") this.#grant(approval, decisions, decision);
+    if (approved) this.#grant(approval, decisions, decision);
     if (outcome === "denied") this.#endWaiting(approval.id);
     return this.#get(approval.id);
   }
@@ -303,12 +321,17 @@ export class Approvals {
     return this.#waiters.until(
       () => {
         // Reads two columns only: thousands of requests may be pending, each with megabytes of text.
-        if (this.#store.isWaiting(first.id, this.#now())) return null;
+        if (this.#store.waitsUntil(first.id, this.#now()) !== null) return null;
         const approval = this.get(first.id);
         return approval.status === "pending" ? null : approval;
       },
-      { ...options, dueInMs: () => Date.parse(first.expiresAt) - this.#now(), otherwise: () => this.get(first.id) },
+      { ...options, dueInMs: () => this.#expiresInMs(first.id), otherwise: () => this.get(first.id) },
     );
+  }
+
+  #expiresInMs(id: string): number {
+    const nowMs = this.#now();
+    return (this.#store.waitsUntil(id, nowMs) ?? nowMs) - nowMs;
   }
 
   /**
@@ -342,6 +365,12 @@ export class Approvals {
    */
   forget(beforeMs: number): number {
     return this.#store.deleteSettled(beforeMs);
+  }
+
+  /** Returns the time, after correcting the expiry of requests if the clock was set back. */
+  #limited(nowMs: number): number {
+    this.#store.limitExpiry(nowMs);
+    return nowMs;
   }
 
   #find(reference: string): ApprovalRow {

@@ -26,6 +26,8 @@ interface BindingInput {
   /** The program that is executed; bash for shell text. */
   file: string;
   cwd: string;
+  /** Files that a shell runs before the command. */
+  sourced?: readonly string[];
   /** The complete environment of the command. */
   env: Readonly<Record<string, string>>;
   facts: readonly CommandFact[];
@@ -127,6 +129,7 @@ function filesOf(input: BindingInput): Required<Pick<Binding, "files" | "unbound
     }
   };
   program(input.file, findProgram(input.file, input.cwd, input));
+  for (const path of input.sourced ?? []) add(path, input.lookup.realpath(path), "script");
   for (const fact of input.facts) {
     const { written, resolved, kind } = fact.executable;
     if (fact.remote) continue;

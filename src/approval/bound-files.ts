@@ -4,12 +4,14 @@
  *
  * What cannot be checked again before the launch is returned as text for the approver.
  */
+
 import { dirname, join, resolve } from "node:path";
+import { callerEnv } from "../core/caller.ts";
 import type { CommandFact, Word } from "../core/facts.ts";
 import { matchesGlob } from "../text/glob.ts";
 import { namesCode, namesCodeFolders } from "./code-variables.ts";
 import { readText } from "./file-identity.ts";
-import { expandGlob, kindOf, pathsInText, pathsInWord } from "./file-references.ts";
+import { expandGlob, FileLookup, kindOf, pathsInText, pathsInWord } from "./file-references.ts";
 import { listFolder } from "./folder-listing.ts";
 import { implicitFiles } from "./implicit-files.ts";
 import { DATA_PROGRAMS, familyOf, INTERPRETERS, RUNNERS, SHELLS, WRAPPERS } from "./programs.ts";
@@ -74,6 +76,7 @@ export class BoundFiles {
   /** What cannot be checked again, for the approver. */
   readonly unbound = new Set<string>();
   readonly #input: FilesInput;
+  readonly #lookup = new FileLookup();
   #tries = 0;
 
   constructor(input: FilesInput) {
@@ -245,11 +248,12 @@ export class BoundFiles {
         this.unbound.add(`files named after the first ${MAX_TRIES} words`);
         return;
       }
-      const from = path.startsWith("~/") && home ? [join(home, path.slice(2))] : folders.map((at) => resolve(at, path));
-      const candidates = /^[\w.-]*$/.test(path) ? from.flatMap((each) => ENDINGS.map((end) => each + end)) : from;
-      for (const each of candidates) {
-        if (SYSTEM.test(each) || (!data && DATA_ENDINGS.test(each)) || this.files.has(each)) continue;
-        if (kindOf(each) === "file") this.#add(each, "file");
+      const inHome = path.startsWith("~/") && home !== undefined;
+      const named = inHome ? path.slice(2) : path;
+      const endings = /^[\w.-]*$/.test(path) ? ENDINGS : [""];
+      for (const file of this.#lookup.find(named, inHome ? [home] : folders, endings)) {
+        if (SYSTEM.test(file) || (!data && DATA_ENDINGS.test(file)) || this.files.has(file)) continue;
+        this.#add(file, "file");
       }
     }
   }
@@ -277,7 +281,7 @@ export class BoundFiles {
  */
 export function filesOfGrant(executable: string, args: readonly string[], cwd: string): string[] {
   const family = familyOf(baseOf(executable) ?? "");
-  const home = process.env.HOME ?? null;
+  const home = callerEnv().HOME ?? null;
   const paths = DATA_PROGRAMS.has(family) ? [] : args.flatMap(pathsInWord).map((path) => resolve(cwd, path));
   const folders = [cwd, ...paths.filter((path) => kindOf(path) === "folder")];
   const found = [...paths.filter((path) => kindOf(path) === "file"), ...implicitFiles(family, { folders, home, args })];

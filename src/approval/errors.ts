@@ -62,6 +62,18 @@ export function notFromPerson(what: string): SallyportError {
   ]);
 }
 
+/** The command line was used by an agent host or a script. The text may reach a model, so it does not name the setting. */
+export function notAttended({ kind, why }: { kind: "host" | "script"; why: string }): SallyportError {
+  const elsewhere =
+    kind === "host"
+      ? "A person can do this in the console, or in a terminal that no agent host has started."
+      : "A person can do this in the console, or in a terminal (with ssh, use `ssh -t`).";
+  return failure("SelfApproval", `Only a person can do this: ${why}.`, [
+    operatorStep("ask_person", elsewhere),
+    operatorStep("configure", 'The operator can allow it for scripts; see "Who can decide" in docs/approvals.md.'),
+  ]);
+}
+
 export function notGrantable(why: string): SallyportError {
   return failure("NotGrantable", `A standing grant is not possible: ${why}.`, [ONCE]);
 }

@@ -61,6 +61,50 @@ export function kindOf(path: string): PathKind | null {
   }
 }
 
+/** The number of lookups in a folder before its names are read. A folder may have very many entries. */
+const LOOKUPS = 8;
+
+interface Folder {
+  lookups: number;
+  /** The names in lower case, if they were read. */
+  names: ReadonlySet<string> | null;
+}
+
+/**
+ * Finds files among many possible paths, most of which do not exist: a text such as a list of certificates has thousands
+ * of words. The names of a folder in which many files are looked up are read once.
+ */
+export class FileLookup {
+  readonly #folders = new Map<string, Folder>();
+
+  /** Returns the files that one of the folders has under a path with one of the endings. */
+  find(path: string, folders: readonly string[], endings: readonly string[]): string[] {
+    // Only a plain name is compared with names of the folder: file systems have different rules for other characters.
+    const isName = /^[\w.-]+$/.test(path) && path !== "..";
+    return folders.flatMap((folder) => {
+      const names = isName ? this.#namesOf(folder) : null;
+      const present = names ? endings.filter((ending) => names.has((path + ending).toLowerCase())) : endings;
+      return present.map((ending) => resolve(folder, path) + ending).filter((file) => kindOf(file) === "file");
+    });
+  }
+
+  #namesOf(path: string): ReadonlySet<string> | null {
+    const folder = this.#folders.get(path) ?? { lookups: 0, names: null };
+    this.#folders.set(path, folder);
+    if (++folder.lookups === LOOKUPS) folder.names = namesOf(path);
+    return folder.names;
+  }
+}
+
+/** Returns the names in lower case. Null if the folder cannot be read, in which files may exist all the same. */
+function namesOf(folder: string): Set<string> | null {
+  try {
+    return new Set(readdirSync(folder).map((name) => name.toLowerCase()));
+  } catch {
+    return null;
+  }
+}
+
 /**
  * Returns the paths that match a glob now, at most `limit` of them, and whether there were more. It matches at least
  * what the shell would match: names with a leading dot are included, `[ab]` matches any character, and an extended

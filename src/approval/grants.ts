@@ -59,6 +59,9 @@ interface LoadedGrant {
   args: Grant["args"];
 }
 
+/** The version of grants that have not been loaded. */
+const UNKNOWN = -1;
+
 /** The standing grants of a state folder. */
 export class Grants {
   readonly #database: DatabaseSync;
@@ -67,13 +70,14 @@ export class Grants {
   readonly #now: () => number;
   /** A cache by program, read from the database again after a change. */
   #loaded = new Map<string, LoadedGrant[]>();
-  #version = -1;
+  #version = UNKNOWN;
 
   constructor(database: DatabaseSync, options: GrantsOptions = {}) {
     this.#database = database;
     this.#store = new GrantStore(database);
     this.#audit = options.audit ?? (() => {});
-    this.#now = options.now ?? Date.now;
+    const now = options.now ?? Date.now;
+    this.#now = () => this.#limited(now());
   }
 
   /**
@@ -107,7 +111,14 @@ export class Grants {
     return candidates.find(({ row, args }) => row.cwd === cwd && row.identity === identityNow({ ...row, args }));
   }
 
+  /** Returns the time, after correcting the expiry of grants if the clock was set back. */
+  #limited(nowMs: number): number {
+    if (this.#store.limitExpiry(nowMs)) this.#version = UNKNOWN;
+    return nowMs;
+  }
+
   #refresh(): void {
+    this.#now();
     const version = this.#store.version();
     if (version === this.#version) return;
     this.#loaded = Map.groupBy(
@@ -140,7 +151,7 @@ export class Grants {
       approval,
       created_ms: nowMs,
       created_by: who,
-      expires_ms: scope.expiresMs === undefined ? null : nowMs + scope.expiresMs,
+      lasts_ms: scope.expiresMs ?? null,
     };
     return inTransaction(this.#database, () => {
       this.#store.insert(row);

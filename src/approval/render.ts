@@ -1,5 +1,4 @@
 /** Renders an approval request for a terminal: the whole command first, then the details. */
-import { styleText } from "node:util";
 import type {
   Approval,
   ApprovalRequest,
@@ -14,6 +13,8 @@ import { quoteArgv } from "../shell/quote.ts";
 import { formatDuration } from "../text/format.ts";
 import { shownLine } from "../text/visible.ts";
 import { displayWidth, wrap } from "../text/width.ts";
+
+const { styleText } = process.getBuiltinModule("node:util");
 
 export interface TextStyle {
   color: boolean;
@@ -30,7 +31,7 @@ type Highlight = "plain" | "risky" | "mark";
  * Renders text. `risky` spans are red, or underlined with `^` without color; escaped characters (`marks`) are shown in
  * reverse video.
  */
-function textRows({ text, marks }: ShownText, risky: readonly Span[], style: TextStyle): string[] {
+export function textRows({ text, marks }: ShownText, risky: readonly Span[], style: TextStyle): string[] {
   const looks = highlightsOf(text.length, marks, risky);
   const width = Math.max(20, style.columns - LINE.length);
   const rows: string[] = [];

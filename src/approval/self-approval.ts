@@ -33,6 +33,28 @@ export function readAncestry(): Ancestry {
   return "unknown";
 }
 
+/**
+ * Reports whether this process runs in a session. The environment is not considered, because an agent host may load it
+ * from a file of the agent.
+ */
+export function isInsideSession(): boolean {
+  return process.platform === "linux" && (searchAncestors() === "keeper" || isSandboxed());
+}
+
+/**
+ * Reports whether this process has the restrictions of a sandbox and its masks, which only root can mount. A sandbox
+ * that has a /proc of its own hides the keeper.
+ */
+function isSandboxed(): boolean {
+  try {
+    const status = readFileSync("/proc/self/status", "latin1");
+    if (!/^NoNewPrivs:\t1$/m.test(status) || !/^Seccomp:\t2$/m.test(status)) return false;
+    return / \/(?:nothing|empty) \/.* - tmpfs none /.test(readFileSync("/proc/self/mountinfo", "latin1"));
+  } catch {
+    return false;
+  }
+}
+
 function searchAncestors(): Ancestry {
   try {
     // A different file system mounted over /proc could contain anything.

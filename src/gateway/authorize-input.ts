@@ -181,9 +181,9 @@ async function ask(
       confinement,
       ...approvalTerms(now.settings),
     });
-    const decided = await waitForDecision(context, asked, context.waitOptions);
+    const { approval: decided, why } = await waitForDecision(context, asked, context.waitOptions);
     if (decided.status !== "approved") {
-      throw refused(decided.status === "pending" ? inputPending(decided) : approvalDenied(decided));
+      throw refused(decided.status === "pending" ? inputPending(decided, why) : approvalDenied(decided));
     }
     // Computed again: a file may have changed while the request was pending (invariant 2).
     if (context.approvals.consume(decided.id, binding(), { agent: context.agent, session: session.id }).ok) return;

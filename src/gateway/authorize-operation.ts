@@ -115,9 +115,9 @@ async function askAbout(
   // When two callers request the same operation at once, one uses the approval and the other requests a new one.
   for (;;) {
     const { binding, asked } = ask(context, operation, session, detail);
-    const decided = await waitForDecision(context, asked, context.waitOptions);
+    const { approval: decided, why } = await waitForDecision(context, asked, context.waitOptions);
     if (decided.status !== "approved") {
-      const { error } = decided.status === "pending" ? approvalPending(decided) : approvalDenied(decided);
+      const { error } = decided.status === "pending" ? approvalPending(decided, why) : approvalDenied(decided);
       throw new SallyportError(error.type, error.message, error.recovery);
     }
     if (context.approvals.consume(decided.id, binding, { agent: context.agent, session: session?.id ?? "" }).ok) return;

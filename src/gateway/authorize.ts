@@ -1,13 +1,13 @@
 import { type Binding, bindingOf, needsAllFiles } from "../approval/binding.ts";
 import type { NewApproval } from "../approval/describe.ts";
 import { isGrantedBy } from "../approval/grantable.ts";
-import type { Approval } from "../core/approval.ts";
+import type { Approval, ApprovalDecision } from "../core/approval.ts";
 import type { SandboxSpec } from "../core/launch.ts";
 import type { Settings } from "../core/settings.ts";
 import { confinementText } from "../sandbox/describe.ts";
 import { isWithin } from "../sandbox/workspace.ts";
 import { approvalDenied, approvalPending, commandRefused, type Refusal } from "../session/refusal.ts";
-import type { GatewayContext, WaitOptions } from "./context.ts";
+import { ApprovalRequired, type GatewayContext, type WaitOptions } from "./context.ts";
 import { isForbidden, lookupFor } from "./decide.ts";
 import type { PlannedRun } from "./plan.ts";
 import { currentSettings } from "./settings.ts";
@@ -57,13 +57,19 @@ export type Authorization =
     }
   | { go: false; refusal: Refusal; approvalId: string | null };
 
+/** A person's answer to an approval request, given where only that request was shown. */
+export interface Consent {
+  approval: string;
+  decision: ApprovalDecision;
+}
+
 /**
  * Turns a verdict into an authorization. Requests approval where the verdict requires it and no grant covers the run.
  */
 export async function authorize(
   context: GatewayContext,
   run: PlannedRun,
-  options: WaitOptions,
+  options: WaitOptions & { consent?: Consent | undefined; withoutApproval?: boolean | undefined },
 ): Promise<Authorization> {
   const { plan, request, verdict } = run;
   if (verdict.verdict === "allow") return { go: true, approval: null, grants: [] };
@@ -78,11 +84,15 @@ export async function authorize(
   // No approval can override a blocked or denied verdict (invariant 3).
   if (isForbidden(verdict)) return { go: false, refusal: commandRefused(verdict), approvalId: null };
 
+  if (options.withoutApproval) throw new ApprovalRequired();
+
   const confinement = confinementIn(run);
   const binding = () => {
     const bound = bindingOf({
       command: request.command,
-      argv: plan.argv,
+      // The text of a shell around the command is not the agent's, and names a file after the session.
+      argv: run.shell ? ["bash", ...run.shell.options, "-c", "--", request.command] : plan.argv,
+      sourced: run.shell?.sourced ?? [],
       file: plan.file,
       cwd: plan.cwd,
       env: plan.env,
@@ -97,7 +107,7 @@ export async function authorize(
     const texts = [...plan.argv, stdin ?? "", ...Object.values(request.env ?? {})];
     return { ...bound, unbound: [...(bound.unbound ?? []), ...privatePaths(run.sandbox.spec, texts)] };
   };
-  const asked = context.approvals.request({
+  let asked = context.approvals.request({
     agent: context.agent,
     binding: binding(),
     verdict,
@@ -110,56 +120,80 @@ export async function authorize(
     intent: request.intent ?? null,
   });
   context.checkpoint("asked");
-  const decided = await waitForDecision(context, asked, options);
+  // The request is the same one only if nothing that it is bound to has changed (invariant 2).
+  const { consent } = options;
+  if (consent && consent.approval === asked.id && asked.status === "pending") {
+    asked = context.approvals.decide(asked.id, consent.decision);
+  }
+  const { approval: decided, why } = await waitForDecision(context, asked, options);
   if (decided.status === "approved") {
     const session = context.approvals.waitingSession(decided.id);
     return { go: true, approval: { id: decided.id, binding, session }, grants: [] };
   }
-  const refusal = decided.status === "pending" ? approvalPending(decided) : approvalDenied(decided);
+  const refusal = decided.status === "pending" ? approvalPending(decided, why) : approvalDenied(decided);
   return { go: false, refusal, approvalId: decided.id };
 }
 
 /** How many times a command or input whose files change after the approval is submitted for approval again. */
 export const MOST_CHANGES = 3;
 
+/** The outcome of waiting. `why` says why the call does not wait any longer for a request that is still pending. */
+interface Waited {
+  approval: Approval;
+  why: string | null;
+}
+
 /**
  * Waits for a decision, which the caller tells the agent. Returns the pending approval when `approvalTimeoutMs` has
- * passed.
+ * passed, or the host application's user decides later.
  */
-export async function waitForDecision(
-  context: GatewayContext,
-  asked: Approval,
-  options: WaitOptions,
-): Promise<Approval> {
-  const decided = asked.status === "pending" ? await decisionOn(context, asked, options) : asked;
-  context.approvals.told(decided);
-  return decided;
+export async function waitForDecision(context: GatewayContext, asked: Approval, options: WaitOptions): Promise<Waited> {
+  const waited =
+    asked.status === "pending" ? await decisionOn(context, asked, options) : { approval: asked, why: null };
+  context.approvals.told(waited.approval);
+  return waited;
 }
 
 async function decisionOn(
   context: GatewayContext,
   asked: Approval,
   { approvalTimeoutMs, signal }: WaitOptions,
-): Promise<Approval> {
+): Promise<Waited> {
   context.notify({ type: "approval-requested", approval: asked });
   const over = new AbortController();
-  if (context.approve) void askHost(context, asked, over.signal);
+  const postponed = new AbortController();
+  let why: string | null = null;
+  const postpone = (reason: string | undefined) => {
+    why = reason ?? null;
+    postponed.abort();
+  };
+  if (context.approve) void askHost(context, asked, over.signal, postpone);
   const options = {
     ...(approvalTimeoutMs === undefined ? {} : { timeoutMs: approvalTimeoutMs }),
-    ...(signal ? { signal } : {}),
+    signal: signal ? AbortSignal.any([signal, postponed.signal]) : postponed.signal,
   };
   try {
-    return await context.approvals.wait(asked.id, options);
+    return { approval: await context.approvals.wait(asked.id, options), why: null };
+  } catch (error) {
+    if (!postponed.signal.aborted || signal?.aborted) throw error;
+    return { approval: context.approvals.get(asked.id), why };
   } finally {
     over.abort();
   }
 }
 
 /** Asks the host application's user. The answer is ignored when the request is decided elsewhere first. */
-async function askHost(context: GatewayContext, asked: Approval, over: AbortSignal): Promise<void> {
+async function askHost(
+  context: GatewayContext,
+  asked: Approval,
+  over: AbortSignal,
+  postpone: (why: string | undefined) => void,
+): Promise<void> {
   try {
-    const decision = await context.approve?.(asked, over);
-    if (decision && !over.aborted) context.approvals.decide(asked.id, { channel: "library", ...decision });
+    const answer = await context.approve?.(asked, over);
+    if (!answer || over.aborted) return;
+    if (answer.decision === "later") postpone("why" in answer ? answer.why : undefined);
+    else context.approvals.decide(asked.id, { channel: "library", ...answer });
   } catch (error) {
     context.notify({ type: "approval-failed", approval: asked, error: error as Error });
   }

@@ -1,12 +1,12 @@
 /** Checks a command without running it: inspects it and applies the policy. Programs are looked up on this machine. */
 
 import { realpathSync } from "node:fs";
-import { homedir } from "node:os";
 import { dirname } from "node:path";
 import { notGrantable } from "../approval/errors.ts";
 import { grantable } from "../approval/grantable.ts";
 import { operatorConfigPath } from "../config/load.ts";
 import type { GrantTarget } from "../core/approval.ts";
+import { callerEnv, callerFolder, callerHome } from "../core/caller.ts";
 import { SallyportError } from "../core/error.ts";
 import type { Ask, Policy, Security, Verdict } from "../core/policy.ts";
 import type { RunRequest } from "../core/request.ts";
@@ -15,9 +15,10 @@ import { sandboxCapabilities } from "../executor/native/probe.ts";
 import { selectExecutor } from "../executor/select-executor.ts";
 import { decide } from "../policy/decide.ts";
 import { effectiveModes } from "../policy/modes.ts";
-import { createConfinement } from "../sandbox/confine.ts";
+import { type Confinement, createConfinement } from "../sandbox/confine.ts";
 import type { Escalation } from "../sandbox/escalation.ts";
 import type { RequiredSandbox } from "../sandbox/level.ts";
+import type { SandboxPlan } from "../sandbox/sandbox.ts";
 import { commandRefused } from "../session/refusal.ts";
 import { inspect, inspectArgv } from "../shell/inspect.ts";
 import type { InspectContext, Lookup } from "../shell/lookup.ts";
@@ -44,21 +45,27 @@ export interface CheckOptions {
   lookup?: Lookup;
 }
 
-let shared: Lookup | null = null;
+let shared: { path: string | undefined; lookup: Lookup } | null = null;
+
+/** Returns the lookup on the caller's PATH. It is kept, because it caches what it finds. */
+function sharedLookup(): Lookup {
+  const path = callerEnv().PATH;
+  if (shared === null || shared.path !== path) shared = { path, lookup: systemLookup() };
+  return shared.lookup;
+}
 
 /**
  * Returns the verdict on a command: shell text when it is a string, a program with its arguments when it is an array.
  */
 export function check(command: string | readonly string[], options: CheckOptions = {}): Verdict {
-  const workspace = options.workspace ?? options.cwd ?? process.cwd();
-  const home = options.home ?? homedir();
-  if (!options.lookup) shared ??= systemLookup();
+  const workspace = options.workspace ?? options.cwd ?? callerFolder();
+  const home = options.home ?? callerHome();
   const context: InspectContext = {
     cwd: options.cwd ?? workspace,
     home,
     workspace,
     env: options.env ?? {},
-    lookup: options.lookup ?? (shared as Lookup),
+    lookup: options.lookup ?? sharedLookup(),
   };
   const analysis = typeof command === "string" ? inspect(command, context) : inspectArgv(command, context);
   const policy = options.policy ?? {};
@@ -81,19 +88,26 @@ export function check(command: string | readonly string[], options: CheckOptions
   return withEnforcement(asked, options.sandbox, require);
 }
 
-/** Returns the sandbox that a request would run in on this machine. */
+/**
+ * Returns the sandbox that a request would run in on this machine. Default: the state folder of this environment.
+ * `confinement` is the one of these settings, if a gateway has it already.
+ */
 export function sandboxFor(
   settings: Settings,
-  { workspace, agent }: { workspace: string; agent: string },
+  {
+    workspace,
+    agent,
+    state = defaultState(),
+    confinement,
+  }: { workspace: string; agent: string; state?: string; confinement?: Confinement | undefined },
   request: Pick<RunRequest, "sandbox" | "network" | "writable">,
-): NonNullable<CheckOptions["sandbox"]> {
-  const parentEnv = { HOME: homedir() };
-  const state = defaultState();
+): SandboxPlan & { require: Settings["require"]; reserved: readonly string[] } {
   const keepOut = [state, dirname(operatorConfigPath())];
   const capabilities = () => (selectExecutor(state).kind === "native" ? sandboxCapabilities() : null);
+  const parentEnv = { HOME: callerHome() };
   const surroundings = { workspace, agent, state, keepOut, parentEnv, capabilities };
-  const plan = createConfinement(settings, surroundings).planner.plan(request);
-  return { ...plan, require: settings.require };
+  const { planner } = confinement ?? createConfinement(settings, surroundings);
+  return { ...planner.plan(request), require: settings.require, reserved: keepOut };
 }
 
 /** Returns the commands that a grant would cover. Throws when the command is blocked, denied or not grantable. */

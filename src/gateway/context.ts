@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Approvals } from "../approval/approvals.ts";
 import type { ConfigWatch } from "../config/watch.ts";
 import type { ApprovalCallback, GatewayEvent, Scope } from "../core/gateway.ts";
-import type { SandboxCapabilities } from "../core/launch.ts";
+import type { HostAccess, SandboxCapabilities } from "../core/launch.ts";
 import type { Executor } from "../executor/executor.ts";
 import type { Quota } from "../sandbox/quota.ts";
 import type { Registry } from "../session/registry.ts";
@@ -15,6 +15,9 @@ export interface WaitOptions {
   approvalTimeoutMs: number | undefined;
   signal: AbortSignal | undefined;
 }
+
+/** Thrown instead of requesting an approval when the caller of `submit` cannot wait for one. Nothing is recorded. */
+export class ApprovalRequired extends Error {}
 
 /** The stores, executor and settings of a gateway, passed to every step of a request. */
 export interface GatewayContext {
@@ -46,6 +49,8 @@ export interface GatewayContext {
   ownOnly: boolean;
   /** True when errors name a session by its ID, which is how a toolset refers to it, and not by its name. */
   sessionsById: boolean;
+  /** The additional access of the program of an agent, if this gateway starts one. Null for a gateway of commands. */
+  host: HostAccess | null;
   /** Asks the user of the host application. Null when requests are decided elsewhere. */
   approve: ApprovalCallback | null;
   notify: (event: GatewayEvent) => void;

@@ -22,6 +22,8 @@ import type { SessionInfo } from "../core/session.ts";
 import type { Settings, Toolset } from "../core/settings.ts";
 import { ASK, SECURITY } from "../core/settings.ts";
 import { confine } from "../sandbox/confine.ts";
+import { allowedVariables } from "../sandbox/environment.ts";
+import type { ShellForm } from "../sandbox/launch-spec.ts";
 import { gatewayClosed } from "../session/errors.ts";
 import { findSession, LocalSessions } from "../session/local-sessions.ts";
 import { refusedResult } from "../session/refusal.ts";
@@ -32,6 +34,7 @@ import type { AuditLog } from "../storage/audit.ts";
 import { SignIns } from "../storage/sign-ins.ts";
 import { Tokens } from "../storage/tokens.ts";
 import type { WorkQueue } from "../storage/work.ts";
+import type { Consent } from "./authorize.ts";
 import { authorizeInput, readsCode } from "./authorize-input.ts";
 import {
   assertPermitted,
@@ -47,8 +50,15 @@ import { joinCall, sessionOfCall } from "./join-call.ts";
 import { auditRemovals, type Maintenance } from "./maintenance.ts";
 import { DEFAULT_LIMIT, findRemoteSession, listAllSessions, RemoteSession } from "./remote-sessions.ts";
 import { currentSettings } from "./settings.ts";
-import { submit } from "./submit.ts";
+import { type Preparation, prepare, type SubmitOptions, submit } from "./submit.ts";
 import { waitForExit, waitTimes } from "./wait-for-exit.ts";
+
+type ShellStartOptions = StartOptions & {
+  foreground?: boolean;
+  shell?: ShellForm;
+  consent?: Consent;
+  env?: Record<string, string>;
+};
 
 /** State shared by all views of a gateway. */
 interface Life {
@@ -202,15 +212,53 @@ export class Gateway {
    * to start; check `info().status`. There is no timeout by default, and the command continues when this process exits.
    * With `foreground`, it has the timeout and lifetime of a foreground command. Rejects like `run`.
    */
-  async start(request: RunRequest, options: StartOptions & { foreground?: boolean } = {}): Promise<Session> {
-    const { foreground = false, signal, approvalTimeoutMs, logFolder } = options;
+  start(request: RunRequest, options: StartOptions & { foreground?: boolean } = {}): Promise<Session> {
+    return this.startAs(request, options);
+  }
+
+  /**
+   * Like `start`, for a program that acts as a shell.
+   *
+   * @internal
+   */
+  async startAs(request: RunRequest, options: ShellStartOptions): Promise<Session> {
+    const { foreground = false, signal, approvalTimeoutMs, logFolder, shell, consent } = options;
     signal?.throwIfAborted();
-    const submitOptions = { background: !foreground, signal, approvalTimeoutMs, logFolder };
-    const { name, session, execution } = await submit(this.#context, request, submitOptions);
+    const submitOptions = { background: !foreground, signal, approvalTimeoutMs, logFolder, shell, consent };
+    // An approval is bound to the environment in which it was requested (invariant 2).
+    const context = options.env ? { ...this.#context, env: options.env } : this.#context;
+    return this.#submit(context, request, submitOptions);
+  }
+
+  /**
+   * Starts a foreground command under the given ID. Rejects with `ApprovalRequired`, and records nothing, if it requires
+   * an approval. Rejects like `start` otherwise.
+   *
+   * @internal
+   */
+  startAllowed(
+    request: RunRequest,
+    { id, signal, shell }: { id: string; signal: AbortSignal; shell?: ShellForm | undefined },
+  ): Promise<Session> {
+    const submitOptions = { background: false, signal, approvalTimeoutMs: undefined, id, shell, withoutApproval: true };
+    return this.#submit(this.#context, request, submitOptions);
+  }
+
+  async #submit(context: GatewayContext, request: RunRequest, submitOptions: SubmitOptions): Promise<Session> {
+    const { name, session, execution } = await submit(context, request, submitOptions);
     const release = execution?.hold();
     await execution?.started;
     release?.();
     return this.#session({ id: session.id, name });
+  }
+
+  /**
+   * Decides on a request that another process will run. Refusals are recorded, and with `ask` approval is requested.
+   *
+   * @internal
+   */
+  prepare(request: RunRequest, { ask }: { ask: boolean }): Promise<Preparation> {
+    return prepare(this.#context, request, ask);
   }
 
   /**
@@ -231,6 +279,16 @@ export class Gateway {
     const as = modes ? { ...settings, ...modes } : settings;
     const verdict = inspectAndDecide(request, { cwd, env, path: env.PATH ?? "" }, as, who, sandbox);
     return withEnforcement(verdict, sandbox, settings.require);
+  }
+
+  /**
+   * Returns the variables that a request may set, without the others. For callers that pass on a whole environment, in
+   * which a variable that is not allowed is no mistake.
+   *
+   * @internal
+   */
+  allowedVariables(env: Readonly<Record<string, string>>): Record<string, string> {
+    return allowedVariables(env, currentSettings(this.#context).settings.env);
   }
 
   /** Returns the verdict on a command under every combination of security and approval modes. */

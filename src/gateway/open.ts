@@ -1,8 +1,9 @@
 import { join, resolve } from "node:path";
 import { Approvals } from "../approval/approvals.ts";
 import { watchConfig } from "../config/watch.ts";
+import { callerEnv, callerFolder } from "../core/caller.ts";
 import type { Retention } from "../core/gateway.ts";
-import type { SandboxCapabilities } from "../core/launch.ts";
+import type { HostAccess, SandboxCapabilities } from "../core/launch.ts";
 import { agentName } from "../core/names.ts";
 import type { FleetGatewayOptions, Settings } from "../core/settings.ts";
 import type { Executor } from "../executor/executor.ts";
@@ -25,6 +26,7 @@ import { defaultState, openStateFolder } from "../storage/state-folder.ts";
 import { WorkQueue } from "../storage/work.ts";
 import type { GatewayContext } from "./context.ts";
 import { Gateway } from "./gateway.ts";
+import { assertHostSupported } from "./host.ts";
 import { auditRemovals, createDispatcher, Maintenance } from "./maintenance.ts";
 import { onSessionEnd } from "./on-session-end.ts";
 import { assertKnownOptions, type GatewayOptions } from "./options.ts";
@@ -38,10 +40,10 @@ const UNUSED_MS = 24 * 3600 * 1000;
 /** How long completed work items and decided approvals are kept when sessions are kept forever. */
 const SETTLED_MS = 90 * 24 * 3600 * 1000;
 
-/** Returns a copy of the process environment, so that later changes to it do not affect commands. */
-function ownEnvironment(): Record<string, string> {
+/** Returns a copy of the caller's environment, so that later changes to it do not affect commands. */
+export function ownEnvironment(): Record<string, string> {
   const env: Record<string, string> = {};
-  for (const [name, value] of Object.entries(process.env)) if (value !== undefined) env[name] = value;
+  for (const [name, value] of Object.entries(callerEnv())) if (value !== undefined) env[name] = value;
   return env;
 }
 
@@ -71,25 +73,25 @@ export async function openGateway(options: GatewayOptions = {}): Promise<Gateway
   return openGatewayWith(options, () => {});
 }
 
+/** Opens a gateway that starts the program of an agent, with more access than the agent's commands have. */
+export async function openHostGateway(options: GatewayOptions, host: HostAccess): Promise<Gateway> {
+  return openGatewayWith(options, () => {}, host);
+}
+
 /** Opens a gateway that calls `checkpoint` between the steps of a request, for traces and tests. */
 export async function openGatewayWith(
   options: GatewayOptions,
   checkpoint: GatewayContext["checkpoint"],
+  host: HostAccess | null = null,
 ): Promise<Gateway> {
   assertKnownOptions(options);
-  const context = await createContext(options, checkpoint);
+  // A worker has neither the program nor its configuration, and could not reach the gateway's channel.
+  const context = await createContext(options, checkpoint, { here: host !== null, host });
   try {
+    if (host !== null) assertHostSupported(context);
     const { settings } = context.config.look().config;
-    const retention = () => retentionOf(context.config.look().config.settings, options.retention);
-    const clean = () => {
-      const audited = (removals: Removal[]) =>
-        auditRemovals(context.audit, removals, { actor: "retention", channel: "gateway" });
-      if (!cleanIfDue(context.registry, context.state, retention(), audited)) return;
-      context.work.purge(retention().maxAgeMs || SETTLED_MS);
-      context.approvals.forget(Date.now() - (retention().maxAgeMs || SETTLED_MS));
-      const live = context.registry.store.live().length > 0;
-      cleanPrivateTmps(context.state, { unusedMs: UNUSED_MS, maxBytes: retention().maxBytes, live });
-    };
+    const retention = retentionIn(context, options.retention);
+    const clean = () => cleanState(context, retention);
     clean();
     cleanLogs(context, retention().maxAgeMs);
     const maintenance = new Maintenance();
@@ -112,8 +114,24 @@ export async function openGatewayWith(
   }
 }
 
+/** Returns the function that returns the limits on finished sessions, by the current configuration. */
+export function retentionIn(context: GatewayContext, given?: Partial<Retention>): () => Retention {
+  return () => retentionOf(context.config.look().config.settings, given);
+}
+
+/** Removes what is past its retention, if the last time was long enough ago. */
+export function cleanState(context: GatewayContext, retention: () => Retention): void {
+  const audited = (removals: Removal[]) =>
+    auditRemovals(context.audit, removals, { actor: "retention", channel: "gateway" });
+  if (!cleanIfDue(context.registry, context.state, retention(), audited)) return;
+  context.work.purge(retention().maxAgeMs || SETTLED_MS);
+  context.approvals.forget(Date.now() - (retention().maxAgeMs || SETTLED_MS));
+  const live = context.registry.store.live().length > 0;
+  cleanPrivateTmps(context.state, { unusedMs: UNUSED_MS, maxBytes: retention().maxBytes, live });
+}
+
 /** Removes old logs of the `exec` toolset from the workspace. Best effort: errors are ignored. */
-function cleanLogs({ workspace, registry }: GatewayContext, maxAgeMs: number): void {
+export function cleanLogs({ workspace, registry }: GatewayContext, maxAgeMs: number): void {
   if (maxAgeMs === 0) return;
   try {
     cleanExecLogs(workspace, maxAgeMs, (id) => registry.store.get(id)?.status === "running");
@@ -129,9 +147,13 @@ function cleanLogs({ workspace, registry }: GatewayContext, maxAgeMs: number): v
 export async function createContext(
   options: GatewayOptions,
   checkpoint: GatewayContext["checkpoint"],
-  { callbacks = true, here = false }: { callbacks?: boolean; here?: boolean } = {},
+  {
+    callbacks = true,
+    here = false,
+    host = null,
+  }: { callbacks?: boolean; here?: boolean; host?: HostAccess | null } = {},
 ): Promise<GatewayContext> {
-  const workspace = resolve(options.workspace ?? process.cwd());
+  const workspace = resolve(options.workspace ?? callerFolder());
   const env = ownEnvironment();
   const given = { ...options.policy, ...(options.durability ? { durability: options.durability } : {}) };
   const config = watchConfig({
@@ -173,12 +195,13 @@ export async function createContext(
     work,
     quota: new Quota({
       running: (agent, limit) => registry.running(agent, limit),
-      startedSince: (agent, sinceMs) => store.startedSince(agent, sinceMs),
+      startedAround: (agent, nowMs, withinMs) => store.startedAround(agent, nowMs, withinMs),
     }),
     defaultPermissions: {},
     waitOptions: { approvalTimeoutMs: undefined, signal: undefined },
     ownOnly: false,
     sessionsById: false,
+    host,
     approve: options.approve ?? null,
     notify: ignoreErrors(options.onEvent ?? (() => {})),
     checkpoint,

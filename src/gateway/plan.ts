@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { SallyportError } from "../core/error.ts";
 import type { LaunchSpec } from "../core/launch.ts";
 import type { Verdict } from "../core/policy.ts";
@@ -5,7 +6,7 @@ import type { RunRequest } from "../core/request.ts";
 import type { Settings } from "../core/settings.ts";
 import { needsFleet } from "../fleet/errors.ts";
 import { confine } from "../sandbox/confine.ts";
-import { launchSpec } from "../sandbox/launch-spec.ts";
+import { launchSpec, type ShellForm } from "../sandbox/launch-spec.ts";
 import { assertEnforced } from "../sandbox/level.ts";
 import type { SandboxPlan } from "../sandbox/sandbox.ts";
 import { makeFolder } from "../sandbox/workspace.ts";
@@ -23,6 +24,8 @@ export interface Attempt {
   verdict: Verdict | null;
   sandbox: SandboxPlan | null;
   askedBy?: string | undefined;
+  /** Set when a program that acts as a shell runs the command. */
+  shell?: ShellForm | undefined;
 }
 
 /** A request with its resolved plan and verdict. */
@@ -54,13 +57,20 @@ export function planRun(context: GatewayContext, attempt: Attempt): PlannedRun {
   return { ...planOnce(context, { ...attempt, request: { ...attempt.request, pty: true } }), request: attempt.request };
 }
 
+/** Returns the text that bash runs for a program that acts as a shell. A worker runs the command itself. */
+function shellText({ state, executor }: GatewayContext, { shell, id }: Attempt, { spec }: SandboxPlan) {
+  if (!shell || executor.abilities.remote) return null;
+  const folder = spec === null ? join(state, "sessions", id) : spec.temporary;
+  return { options: shell.options, text: shell.text(folder === null ? null : join(folder, `.directory-${id}`)) };
+}
+
 function planOnce(context: GatewayContext, attempt: Attempt): PlannedRun {
   const { request, id, background } = attempt;
   const { settings, confinement } = currentSettings(context);
   const confined = confine(request, confinement);
   const { sandbox } = confined;
   assertEnforced(sandbox, settings.require);
-  const plan = launchSpec(request, confined, settings, id, background);
+  const plan = launchSpec(request, confined, settings, id, background, shellText(context, attempt, sandbox));
   const who = { agent: context.agent, workspace: confinement.scope.root, tier: context.defaultPermissions.run };
   const verdict = inspectAndDecide(request, plan, settings, who, sandbox);
   return { ...attempt, plan, verdict, sandbox, limits: settings.limits };

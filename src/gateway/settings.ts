@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import { operatorConfigPath } from "../config/load.ts";
+import type { HostAccess } from "../core/launch.ts";
 import type { Settings } from "../core/settings.ts";
 import { type Confinement, createConfinement } from "../sandbox/confine.ts";
 import { isDiskFull } from "../storage/database.ts";
@@ -19,7 +20,8 @@ const MAX_AGENTS = 1000;
 export function currentSettings(context: GatewayContext): CurrentSettings {
   const { config, changed, problem } = context.config.look();
   if (changed || unrecorded.has(context.config)) recordConfig(context, problem?.message ?? null);
-  const settings = config.forAgent(context.agent);
+  const own = config.forAgent(context.agent);
+  const settings = context.host === null ? own : hostSettings(own, context.host);
   let byAgent = prepared.get(settings);
   if (!byAgent || byAgent.size > MAX_AGENTS) {
     byAgent = new Map();
@@ -39,10 +41,35 @@ export function currentSettings(context: GatewayContext): CurrentSettings {
       parentEnv: context.env,
       capabilities: sandboxCapabilities,
       remote: elsewhere,
+      host: context.host,
     });
     byAgent.set(agent, confinement);
   }
   return { settings, confinement };
+}
+
+/** The settings of agents' programs by those of their commands, so that they are the same object for each request. */
+const ofHosts = new WeakMap<Settings, Settings>();
+
+function hostSettings(own: Settings, host: HostAccess): Settings {
+  let settings = ofHosts.get(own);
+  if (!settings) {
+    settings = withHostAccess(own, host);
+    ofHosts.set(own, settings);
+  }
+  return settings;
+}
+
+/** Adds the access of an agent's program to the settings of the agent. */
+function withHostAccess(settings: Settings, host: HostAccess): Settings {
+  return {
+    ...settings,
+    // A program that Sallyport does not confine could change the rules of its own commands.
+    sandbox: settings.sandbox === "off" ? "workspace-write" : settings.sandbox,
+    writable: [...settings.writable, ...host.writable],
+    readable: [...settings.readable, ...host.writable, ...host.readable],
+    env: { ...settings.env, pass: [...settings.env.pass, ...host.variables] },
+  };
 }
 
 /** The configurations whose last change is not in the audit log yet, because the disk was full. */

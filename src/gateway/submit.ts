@@ -4,9 +4,10 @@ import type { Origin } from "../core/launch.ts";
 import type { Verdict } from "../core/policy.ts";
 import type { Execution } from "../executor/execution.ts";
 import { confinementText } from "../sandbox/describe.ts";
+import type { ShellForm } from "../sandbox/launch-spec.ts";
 import { changedAfterApproval, commandRefused, type Refusal, requestFailed } from "../session/refusal.ts";
 import type { NewSession } from "../storage/sessions.ts";
-import { type Authorization, authorize, MOST_CHANGES } from "./authorize.ts";
+import { type Authorization, authorize, type Consent, MOST_CHANGES } from "./authorize.ts";
 import type { GatewayContext, WaitOptions } from "./context.ts";
 import { isForbidden } from "./decide.ts";
 import { type Attempt, assertPlacement, type PlannedRun, planRun, withLogFile } from "./plan.ts";
@@ -23,14 +24,20 @@ export interface SubmitOptions extends WaitOptions {
    * (invariant 3).
    */
   byOperator?: true;
+  /** Set by a caller that cannot wait for an approval: throws `ApprovalRequired` where one would be requested. */
+  withoutApproval?: boolean | undefined;
   /** The session ID, when another gateway has chosen it. */
-  id?: string;
+  id?: string | undefined;
   /** Replaces the approval step on a worker: verifies that a person approved the run at the requesting gateway. */
   vouch?: (run: PlannedRun) => Authorization;
   /** Resolves when this worker owns the job. Nothing is recorded before that, and nothing at all when it rejects. */
   ours?: Promise<void>;
   /** The gateway that sent the job, as JSON. */
   askedBy?: string;
+  /** Set when a program that acts as a shell runs the command. */
+  shell?: ShellForm | undefined;
+  /** The approval that the user of an agent host has given there. */
+  consent?: Consent | undefined;
 }
 
 export type Submission = {
@@ -74,6 +81,7 @@ export async function submit(context: GatewayContext, input: unknown, options: S
     verdict: null,
     sandbox: null,
     askedBy: options.askedBy,
+    shell: options.shell,
   };
   context.checkpoint("received", attempt.id);
   try {
@@ -86,6 +94,37 @@ export async function submit(context: GatewayContext, input: unknown, options: S
     if (options.ours) await options.ours;
     return refuse(context, attempt, requestFailed(error), null);
   }
+}
+
+/** A request that was decided on and not run. */
+export type Preparation = { plan: PlannedRun["plan"]; approvalId: string | null } & (
+  | { verdict: "allow" | "ask" }
+  | { verdict: "refused"; refusal: Refusal }
+);
+
+/**
+ * Decides on a request without running it, for a caller that lets another process run it. A refusal is recorded. With
+ * `ask`, so is a request for approval, which the process that runs the command uses.
+ */
+export async function prepare(context: GatewayContext, input: unknown, ask: boolean): Promise<Preparation> {
+  const attempt: Attempt = {
+    id: newId(),
+    request: validate(input),
+    background: false,
+    plan: null,
+    verdict: null,
+    sandbox: null,
+  };
+  const run = planRun(context, attempt);
+  const { plan, verdict } = run;
+  if (verdict.verdict === "allow" || (verdict.verdict === "ask" && !ask))
+    return { plan, approvalId: null, verdict: verdict.verdict };
+  const authorization = await authorize(context, run, { approvalTimeoutMs: 0, signal: undefined });
+  if (authorization.go) return { plan, approvalId: null, verdict: "allow" };
+  const { refusal, approvalId } = authorization;
+  refuse(context, run, refusal, approvalId);
+  const pending = refusal.status === "pending";
+  return { plan, approvalId, ...(pending ? { verdict: "ask" } : { verdict: "refused", refusal }) };
 }
 
 async function authorizeAndLaunch(
@@ -162,6 +201,8 @@ async function recordAndLaunch(
     context.checkpoint("launched", run.id);
     context.registry.track(execution, session);
     context.notify({ type: "started", session: run.id, command: run.request.command });
+    const tier = currentSettings(context).settings.permissions.run ?? context.defaultPermissions.run;
+    if (tier === "notify") context.notify({ type: "operation", operation: "run", session: run.id });
     return { name, session, verdict: run.verdict, approvalId: authorization.approval?.id ?? null, execution };
   } catch (error) {
     slot.cancel();

@@ -1,5 +1,6 @@
 import { inspect } from "node:util";
 import { SallyportError } from "../core/error.ts";
+import { nextStep } from "../core/next-step.ts";
 import { parseRequest, type RunRequest, requestFields } from "../core/request.ts";
 import { simpleRequest } from "../core/simple-request.ts";
 import { nearest } from "../text/nearest.ts";
@@ -29,8 +30,10 @@ function schemaRequest(request: unknown): RunRequest {
   const parsed = parseRequest(request);
   if (parsed.success) return parsed.data;
   const issue: Issue | undefined = parsed.error.issues[0];
-  const hint = issue?.keys ? `The fields of a request are ${requestFields().join(", ")}.` : "Correct it and try again.";
-  throw new SallyportError("InvalidRequest", describeIssue(issue, request), [{ action: "fix_request", hint }]);
+  const fix = issue?.keys
+    ? nextStep("fix_request", { name: "use-fields", fields: requestFields().join(", ") })
+    : { action: "fix_request", hint: "Correct it and try again." };
+  throw new SallyportError("InvalidRequest", describeIssue(issue, request), [fix]);
 }
 
 interface Issue {

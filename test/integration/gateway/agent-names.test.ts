@@ -1,6 +1,6 @@
 /** One agent cannot look like another one, or like a person who approves its commands. */
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, before, test } from "node:test";
@@ -101,15 +101,21 @@ test("sessions of an earlier version stay readable", async () => {
     const { id } = await first.run({ command: "echo kept" });
     const strange = await first.run({ command: "echo strange" });
     await first.close();
-    const database = new DatabaseSync(join(own.state, "sallyport.db"));
+    // The same sessions in a database of the version that stored names as they were given.
+    const path = join(own.state, "sallyport.db");
+    const database = new DatabaseSync(join(own.folder, "old.db"));
+    database.exec(readFileSync(new URL("../../fixtures/database-before-agent-names.sql", import.meta.url), "utf8"));
+    const columns = database
+      .prepare("SELECT name FROM pragma_table_info('sessions')")
+      .all()
+      .map(({ name }) => name);
+    database.prepare("ATTACH ? AS current").run(path);
+    database.exec(`INSERT INTO sessions (${columns}) SELECT ${columns} FROM current.sessions; DETACH current`);
     database.prepare("UPDATE sessions SET agent = 'Old' WHERE id = ?").run(id);
     database.prepare("UPDATE sessions SET agent = 'old agent ' WHERE id = ?").run(strange.id);
-    // Undoes the migrations since the version that stored names as they were given.
-    database.exec(`DROP INDEX sessions_call; ALTER TABLE sessions DROP COLUMN call;
-      DROP TRIGGER session_no_longer_pending; ALTER TABLE approvals DROP COLUMN told`);
-    const { user_version: version } = database.prepare("PRAGMA user_version").get() as { user_version: number };
-    database.exec(`PRAGMA user_version = ${version - 3}`);
     database.close();
+    for (const end of ["-wal", "-shm"]) rmSync(`${path}${end}`, { force: true });
+    renameSync(join(own.folder, "old.db"), path);
     const second = await own.open({ agent: "OLD" });
     assert.deepEqual(
       second.list({ agent: "Old" }).map((session) => session.id),

@@ -59,7 +59,13 @@ interface Variant {
   args?: string[];
 }
 
+/** A script that names more files than are looked up one by one, and then one that exists. */
+const wordy = (line: string) => `# ${Array.from({ length: 1000 }, (_, at) => `word${at}`).join(" ")}\n${line}\n`;
+
 const VARIANTS: Variant[] = [
+  { command: "python3 wordy.py", file: "Part.py", others: { "wordy.py": wordy("import Part") } },
+  { command: "bash wordy.sh", file: "sub/part", others: { "wordy.sh": wordy(". sub/part") } },
+  { command: "bash wordy.sh", file: "größer.sh", others: { "wordy.sh": wordy(". ./größer.sh") } },
   { command: "cat deploy.sh | sh", file: "deploy.sh" },
   { command: "cat ./a/../deploy.sh | sh", file: "deploy.sh", others: { "a/x": "" } },
   { command: "cat deploy.sh | tee copy.sh | bash", file: "deploy.sh" },

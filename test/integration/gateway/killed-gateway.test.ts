@@ -8,7 +8,7 @@ import { OtherGateway } from "../../fixtures/other-gateway.ts";
 import { pause, until } from "../../fixtures/until.ts";
 import { assertWritten, type Writing, writingRequest } from "../../fixtures/writer.ts";
 
-const ROUNDS = Number(process.env.SOAK_ROUNDS ?? 12);
+const ROUNDS = Number(process.env.SOAK_ROUNDS ?? 6);
 const COMMANDS = 200;
 /** Maximum wait for sessions whose gateway was killed before the launch. They are abandoned after 10 s. */
 const GIVEN_UP_MS = 60_000;

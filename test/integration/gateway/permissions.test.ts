@@ -34,8 +34,8 @@ test("the permission `notify` allows an operation and notifies listeners", async
   const session = await gateway.start({ command: "sleep 60" });
   await session.kill();
   assert.deepEqual(
-    events.map(({ type }) => type),
-    ["started", "operation"],
+    events.map((event) => (event.type === "operation" ? event.operation : event.type)),
+    ["started", "run", "kill"],
   );
 });
 

@@ -193,6 +193,26 @@ test("an expired request cannot be approved, even when many others are due to ex
   assert.equal(approvals.get(id).status, "expired");
 });
 
+test("requests and approvals expire in time when the clock is set back, in every gateway", () => {
+  const HOUR = 3_600_000;
+  let now = Date.now();
+  const options = { now: () => now, expiresMs: 60_000 };
+  const approvals = fixture.approvals(options);
+  const pending = approvals.request(fixture.asked({ command: "ls /srv/pending" }));
+  const approved = approvals.request(fixture.asked({ command: "ls /srv/approved" }));
+  approvals.decide(approved.id, ONCE);
+  now -= HOUR;
+  const statuses = () => [pending, approved].map(({ id }) => approvals.get(id).status);
+  assert.deepEqual(statuses(), ["pending", "approved"]);
+  // The clock was set back once more while no gateway was running.
+  now -= HOUR;
+  fixture.approvals(options).list();
+  now += 59_999;
+  assert.deepEqual(statuses(), ["pending", "approved"]);
+  now += 1;
+  assert.deepEqual(statuses(), ["expired", "expired"]);
+});
+
 test("limits the total size of an agent's pending requests", () => {
   const approvals = fixture.approvals();
   const asked = fixture.asked({ command: "cat", agent: "writer" });

@@ -120,6 +120,16 @@ test("rejects a grant for a command that is not grantable and leaves the request
   assert.equal(approvals.decide(id, { decision: "once", who: "ann", channel: "cli" }).status, "approved");
 });
 
+test("a grant expires in time when the clock is set back", () => {
+  let now = Date.now();
+  const approvals = fixture.approvals({ now: () => now });
+  always(approvals, { command: "df -B1" }, { expiresMs: 60_000 });
+  now -= 3_600_000;
+  assert.equal(granted(approvals, "df -B1"), true);
+  now += 60_000;
+  assert.equal(granted(approvals, "df -B1"), false);
+});
+
 test("a grant can expire", () => {
   let now = Date.now();
   const approvals = fixture.approvals({ now: () => now });
@@ -211,11 +221,11 @@ test("a thousand grants and pending requests do not slow down a check", () => {
   database.exec(`
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
     INSERT INTO grants SELECT 'many-' || i, agent, '/usr/bin/other-' || i, identity, args, cwd, piped, NULL, created_ms,
-      created_by, NULL, NULL, NULL, (SELECT max(change) FROM grants) + i
+      created_by, NULL, NULL, NULL, (SELECT max(change) FROM grants) + i, NULL
       FROM n, (SELECT * FROM grants LIMIT 1);
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
-    INSERT INTO approvals (id, agent, status, created_ms, expires_ms, fingerprint, request, binding, origin, quorum)
-      SELECT 'many-' || i, agent, 'pending', created_ms, ${Date.now() + 3_600_000}, 'print-' || i, request, binding, origin, quorum
+    INSERT INTO approvals (id, agent, status, created_ms, expires_ms, lasts_ms, fingerprint, request, binding, origin, quorum)
+      SELECT 'many-' || i, agent, 'pending', created_ms, ${Date.now() + 3_600_000}, 3600000, 'print-' || i, request, binding, origin, quorum
       FROM n, (SELECT * FROM approvals LIMIT 1);
   `);
   const after = perCheck();

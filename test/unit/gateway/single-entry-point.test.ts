@@ -12,11 +12,22 @@ function filesWith(pattern: RegExp): string[] {
   return FILES.filter((name) => pattern.test(readFileSync(join(SRC, name), "utf8"))).sort();
 }
 
-test("only the executor and three doctor checks start processes", () => {
+/** Files that start fixed programs, never a command of an agent. */
+const FIXED_PROGRAMS = [
+  "cli/agent/gateway-client.ts", // Sallyport itself, to serve an agent's program
+  "cli/terminal/output-reader.ts", // the keeper, to watch the reader of stdout
+  "doctor/apparmor.ts",
+  "doctor/executor.ts",
+  "doctor/state-folder.ts",
+  "hosts/hooks/opencode.ts", // the text of a plugin that runs in opencode
+  "setup/probe.ts", // the MCP server that a host is configured to start
+];
+
+test("only the executor starts commands, and few other files start processes", () => {
   const starters = filesWith(/from "node:(child_process|cluster|worker_threads)"|process\.binding/);
   assert.ok(starters.includes("executor/spawn-keeper.ts"));
   const others = starters.filter((name) => !name.startsWith("executor/"));
-  assert.deepEqual(others, ["doctor/apparmor.ts", "doctor/executor.ts", "doctor/state-folder.ts"]);
+  assert.deepEqual(others, FIXED_PROGRAMS);
 });
 
 test("only submit launches commands", () => {
