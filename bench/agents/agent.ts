@@ -125,18 +125,13 @@ export class Agent {
 
   /** Runs a command, and waits for its end also if an answer says that it is still running. */
   async complete(command: string, seconds = 60): Promise<Reply> {
-    const { resume, read, exitWithoutOutput } = this.tools;
+    const { resume } = this.tools;
     let last = await this.run(command, seconds);
     const { handle } = last;
     if (!last.running || handle === null) return last;
-    if (resume) {
-      while (last.running) last = await this.call("run", resume(command, seconds));
-      return last;
-    }
-    const ended = await this.exit(handle, last);
-    if (!exitWithoutOutput) return { ...ended, handle };
-    const { output } = await this.call("read", read(handle));
-    return { ...ended, handle, output };
+    if (!resume) return { ...(await this.exit(handle, last)), handle };
+    while (last.running) last = await this.call("run", resume(handle, command, seconds));
+    return last;
   }
 }
 

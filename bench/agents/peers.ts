@@ -1,6 +1,6 @@
 import { peerServer } from "../mcp/peer-server.ts";
 import type { Place } from "./place.ts";
-import { type AgentTools, numberIn } from "./tools.ts";
+import { type AgentTools, numberIn, untilLogged } from "./tools.ts";
 
 function installed(name: string, program: string): AgentTools["connect"] {
   return (place: Place) => peerServer(name, program, { cwd: place.workspace, env: place.env() });
@@ -37,6 +37,7 @@ const commands: AgentTools = {
   run: (command) => ["run_command", { command }],
   start: (command) => ["run_command", { command: `(${command}; echo "exit: $?") > job.log 2>&1 & echo $!` }],
   read: () => ["run_command", { command: "cat job.log" }],
+  waitForExit: () => ["run_command", { command: untilLogged("exit: ") }],
   stop: (pid) => ["run_command", { command: `kill ${pid}` }],
   understand(text, step) {
     const handle = step === "start" ? (/^(\d+)$/m.exec(text)?.[1] ?? null) : null;

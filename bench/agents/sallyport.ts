@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { StdioServer } from "../mcp/server.ts";
 import { CALL_LIMIT_SECONDS } from "./agent.ts";
 import type { Place } from "./place.ts";
-import { type AgentTools, type Facts, numberIn, parsed } from "./tools.ts";
+import { type AgentTools, numberIn, untilLogged } from "./tools.ts";
 
 const ENTRY = fileURLToPath(new URL("../../bin/sallyport.js", import.meta.url));
 /** The default leaves 15 s of the usual limit of 60 s. */
@@ -18,6 +18,8 @@ const OPERATOR = {
   toolsets: { exec: true },
   permissions: { run: "autonomous", write: "autonomous", kill: "autonomous", list: "autonomous", read: "autonomous" },
 };
+
+const EXIT_CODE = /\bexit_code: (\d+)/;
 
 function serve(tools: string): AgentTools["connect"] {
   return async (place: Place) => {
@@ -56,15 +58,14 @@ const runner: AgentTools = {
   // No tool reads the output or the exit code of a background command, so the command writes both to its log.
   start: (command) => ["run_background", { command: `${command}; echo "exit: $?"`, log_file: "job.log", intent: WHY }],
   read: () => ["run", { command: "cat job.log", intent: WHY }],
-  resume: (command, timeout) => runner.run(command, timeout),
+  waitForExit: () => ["run", { command: untilLogged("exit: "), shell: true, intent: WHY }],
+  resume: (_, command, timeout) => runner.run(command, timeout),
   stop: (pid) => ["kill_process", { pid: Number(pid), intent: WHY }],
   understand(text, step) {
-    const { stdout = "", stderr = "", pid = null, exit_code = null } = parsed(text) ?? {};
-    const output = `${stdout}${stderr}`;
-    const handle = pid === null ? null : String(pid);
-    if (step !== "read") return { output, handle, running: handle !== null, exitCode: exit_code as number | null };
-    const exitCode = numberIn(output, /^exit: (\d+)$/m);
-    return { output, handle, running: exitCode === null, exitCode };
+    const handle = /\bpid[:=] ?(\d+)/.exec(text)?.[1] ?? null;
+    if (step !== "read") return { output: text, handle, running: handle !== null, exitCode: numberIn(text, EXIT_CODE) };
+    const exitCode = numberIn(text, /^exit: (\d+)$/m);
+    return { output: text, handle, running: exitCode === null, exitCode };
   },
 };
 
@@ -75,14 +76,11 @@ const processes: AgentTools = {
   start: (command) => ["process.run", { command, background: true }],
   read: (process_id) => ["process.logs", { process_id }],
   waitForExit: (process_id) => ["process.monitor", { process_id, wait: WAIT_SECONDS }],
-  exitWithoutOutput: true,
+  resume: (process_id) => ["process.logs", { process_id, wait: WAIT_SECONDS }],
   stop: (process_id) => ["process.kill", { process_id, force_after: 1 }],
   understand(text) {
-    const answer = parsed(text) ?? {};
-    const { stdout_summary, stderr_summary, stdout = "", stderr = "", exit_code = null } = answer;
-    const output = `${stdout_summary ?? stdout}${stderr_summary ?? stderr}`;
-    const running = answer.state === "running";
-    return { output, handle: (answer.process_id as string) ?? null, running, exitCode: exit_code as number | null };
+    const handle = /process_id: ([\w-]+)/.exec(text)?.[1] ?? null;
+    return { output: text, handle, running: /\bstate: running/.test(text), exitCode: numberIn(text, EXIT_CODE) };
   },
 };
 
@@ -98,14 +96,8 @@ const exec: AgentTools = {
   search: (session_id, pattern) => ["execute", { command: `grep ${pattern} .tmp/exec/${session_id}.log` }],
   stop: (session_id) => ["process_manager", { action: "kill", session_id }],
   understand(text) {
-    const answer = parsed(text);
-    if (answer) {
-      const { output = "", session_id = null, running = false, exit_code = null } = answer;
-      return { output, handle: session_id, running, exitCode: exit_code } as Facts;
-    }
-    const running = /exit_code: null/.test(text) && !/timed out/i.test(text);
     const handle = /session_id: ([\w-]+)/.exec(text)?.[1] ?? null;
-    return { output: text, handle, running, exitCode: numberIn(text, /exit_code: (\d+)/) };
+    return { output: text, handle, running: /\bstatus: running/.test(text), exitCode: numberIn(text, EXIT_CODE) };
   },
 };
 
@@ -114,7 +106,7 @@ const shell: AgentTools = {
   connect: serve("shell"),
   run: (command, timeout) => ["exec", { command, timeout }],
   start: (command) => ["exec", { command, background: true }],
-  open: (command) => ["exec", { command, background: true, pty: true }],
+  open: (command) => ["exec", { command, pty: true, yieldMs: 1000 }],
   read: (session_id) => ["process", { action: "poll", session_id }],
   waitFor: (session_id, pattern) => [
     "process",

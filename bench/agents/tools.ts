@@ -34,10 +34,8 @@ export interface AgentTools {
   waitFor?(handle: string, pattern: string): Call;
   /** Waits for the end of the command. Default: `read` once a second. */
   waitForExit?(handle: string): Call;
-  /** Set if the answer to `waitForExit` does not have the output. */
-  exitWithoutOutput?: boolean;
   /** Waits for the result of a `run` whose answer said that the command is still running. Default: `waitForExit`. */
-  resume?(command: string, seconds: number): Call;
+  resume?(handle: string, command: string, seconds: number): Call;
   /** Types a line. Absent if a running command cannot be given input. */
   write?(handle: string, line: string): Call;
   /** Searches the output of a command that has ended. */
@@ -46,14 +44,12 @@ export interface AgentTools {
   understand(text: string, step: Step): Facts;
 }
 
-/** Returns a parsed JSON object, or null if the text is not one. */
-export function parsed(text: string): Record<string, unknown> | null {
-  if (!text.startsWith("{")) return null;
-  try {
-    return JSON.parse(text) as Record<string, unknown>;
-  } catch {
-    return null;
-  }
+/**
+ * Returns a command that waits for a line in the log of a background command, then prints the log. It serves agents
+ * whose tools read neither the output nor the exit code of a background command.
+ */
+export function untilLogged(start: string): string {
+  return `timeout 10 sh -c 'until grep -q "^${start}" job.log; do sleep 0.2; done'; cat job.log`;
 }
 
 /** Returns the first group of the match as a number. */

@@ -5,15 +5,21 @@ import type { ToolsetName } from "../toolsets/tool.ts";
 import { ResourceWatcher } from "./resource-watcher.ts";
 import { ToolRegistry } from "./tool-registry.ts";
 
-/** A decision of the host's user. The channel is added later. */
-export type HostDecision = Pick<ApprovalDecision, "decision" | "who" | "reason">;
+/** What came of asking the host's user. Null when the request was decided elsewhere, or the call ended. */
+export type HostAnswer =
+  /** The user decided. The channel is added later. */
+  | { kind: "decision"; decision: Pick<ApprovalDecision, "decision" | "who"> }
+  /** No person in the host decided. `answered` is an answer that the host gave without a person. */
+  | { kind: "later"; why: string | null; answered: { action: string; client: string; afterMs: number } | null };
 
 /** A tool call in progress. */
 export interface Call {
-  /** Asks the host's user for a decision. Resolves with null when the client cannot ask, or the user did not decide. */
-  ask(approval: Approval, signal: AbortSignal): Promise<HostDecision | null>;
+  /** Asks the host's user for a decision. */
+  ask(approval: Approval, signal: AbortSignal): Promise<HostAnswer | null>;
   /** IDs of the sessions that the call has started. */
   readonly started: string[];
+  /** Sends the client a log message about an operation whose permission is `notify`, if it asked for messages. */
+  notify(operation: string, session: string): void;
 }
 
 /**
@@ -43,6 +49,29 @@ export interface AgentOptions {
   onDisconnect: OnDisconnect;
   /** Whether results also have structured content. Many hosts show it to the model next to the text, or instead of it. */
   structured: boolean;
+  /** Put before the names of the tools, with `_` in between. Null for none. */
+  prefix?: string | null;
+}
+
+/** The maximum number of approvals that are remembered (invariant 6). */
+const MAX_REMEMBERED = 10_000;
+
+/** When the forms of approvals were sent, for clients that answer a form with another call. */
+export class SentForms {
+  readonly #sentMs = new Map<string, number>();
+
+  add(approval: string): void {
+    this.#sentMs.delete(approval);
+    this.#sentMs.set(approval, performance.now());
+    const [oldest] = this.#sentMs.keys();
+    if (this.#sentMs.size > MAX_REMEMBERED && oldest !== undefined) this.#sentMs.delete(oldest);
+  }
+
+  /** Returns the time from sending the form to `nowMs`. A form of an earlier process counts from its request. */
+  untilMs({ id, createdAt }: Approval, nowMs: number): number {
+    const sentMs = this.#sentMs.get(id);
+    return sentMs === undefined ? Date.now() - Date.parse(createdAt) : nowMs - sentMs;
+  }
 }
 
 /** The state of one agent, shared by all of its connections. */
@@ -51,12 +80,21 @@ export class AgentContext {
   readonly startLimiter = new StartLimiter();
   readonly tools: ToolRegistry;
   readonly watcher: ResourceWatcher;
+  readonly sentForms = new SentForms();
+  /** IDs of approvals about which a call was answered at once. Later calls wait for the decision. */
+  readonly #postponed = new Set<string>();
   #opening: Promise<Gateway> | null = null;
+  #ranCommand = false;
 
   constructor(options: AgentOptions) {
     this.options = options;
     this.tools = new ToolRegistry(() => this.gateway(), options);
     this.watcher = new ResourceWatcher(options.agent, () => this.gateway());
+  }
+
+  /** Whether a command has been started. */
+  get ranCommand(): boolean {
+    return this.#ranCommand;
   }
 
   /** Opens the gateway on first use, so that it does not delay the handshake. */
@@ -77,15 +115,32 @@ export class AgentContext {
       workspace,
       channel: "mcp",
       onEvent: (event) => {
+        if (event.type === "operation") currentCall()?.notify(event.operation, event.session);
         if (event.type !== "started") return;
+        this.#ranCommand = true;
         currentCall()?.started.push(event.session);
         this.watcher.sessionStarted(event.session);
       },
       approve: async (approval, signal) => {
-        const decision = await currentCall()?.ask(approval, signal);
-        return decision ? { ...decision, channel: "mcp-host" } : null;
+        const answer = await currentCall()?.ask(approval, signal);
+        if (!answer) return null;
+        if (answer.kind === "decision") return { ...answer.decision, channel: "mcp-host" };
+        if (answer.answered) (await this.gateway()).approvals.recordHostAnswer(approval.id, answer.answered);
+        return this.#postpone(approval.id) ? { decision: "later", ...(answer.why ? { why: answer.why } : {}) } : null;
       },
     });
+  }
+
+  /**
+   * Reports whether a call about this approval is to be answered at once: the first one is, so that the agent can tell
+   * its user without delay. Those that repeat it wait for the decision.
+   */
+  #postpone(approval: string): boolean {
+    if (this.#postponed.has(approval)) return false;
+    this.#postponed.add(approval);
+    const [oldest] = this.#postponed;
+    if (this.#postponed.size > MAX_REMEMBERED && oldest !== undefined) this.#postponed.delete(oldest);
+    return true;
   }
 
   async close(): Promise<void> {

@@ -18,6 +18,7 @@ import { type AgentContext, type Call, inCall } from "./agent-context.ts";
 import type { Connection } from "./connection.ts";
 import { hostApproval, NO_HOST } from "./elicitation.ts";
 import { unexpected, unknownTool } from "./errors.ts";
+import { logOperation } from "./log-messages.ts";
 
 /** Returns the result as text for the model and, if requested, as structured content for programs. */
 function toolResult({ options }: AgentContext, { text, structured, isError }: ToolAnswer): CallToolResult {
@@ -111,9 +112,26 @@ async function runTool(
   const { answerWithinMs, onDisconnect } = agentContext.options;
   const stopped = new AbortController();
   const signal = AbortSignal.any([ctx.mcpReq.signal, stopped.signal]);
+  const { hostUser } = connection;
   const approval =
-    connection.hostUser === null ? NO_HOST : hostApproval(server, ctx, connection.hostUser, () => stopped.abort());
-  const call: Call = { ask: approval.ask, started: [] };
+    hostUser === null
+      ? NO_HOST
+      : hostApproval(server, ctx, { who: hostUser, sent: agentContext.sentForms, stop: () => stopped.abort() });
+  const call: Call = {
+    ask(asked, until) {
+      progress?.report({ lastLine: "waiting for a person's approval" });
+      return approval.ask(asked, until);
+    },
+    started: [],
+    notify(operation, session) {
+      const telling = agentContext
+        .gateway()
+        .then((gateway) => logOperation(gateway, ctx, connection, { operation, tool: tool.name, session }));
+      told.push(telling.catch(() => {})); // Best effort: the client may have disconnected.
+    },
+  };
+  // A client gets the messages of a call before its result.
+  const told: Promise<void>[] = [];
 
   const asked = performance.now();
   // Only calls that start commands wait for a slot, so that others, such as stopping a session, are never delayed.
@@ -123,6 +141,7 @@ async function runTool(
     const left = Math.max(0, answerWithinMs - (performance.now() - asked));
     const context = { signal, answerWithinMs: Math.round(left), onProgress: progress?.report };
     const answer = await inCall(call, () => tool.call(args, context));
+    await Promise.all(told);
     return approval.question() ?? toolResult(agentContext, answer);
   } catch (error) {
     const question = approval.question();

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentContext } from "./agent-context.ts";
+import type { LogLevel } from "./log-messages.ts";
 
 /** The state of one connected client. */
 export class Connection {
@@ -9,6 +10,8 @@ export class Connection {
   readonly #running = new Set<Promise<unknown>>();
   /** Subscriptions of a client up to protocol version 2025-11-25: canonical resource URI to the URI that it sent. */
   readonly subscribed = new Map<string, string>();
+  /** The level of a client up to protocol version 2025-11-25 that asked for log messages; others get none. */
+  logLevel: LogLevel | null = null;
 
   constructor(hostUser: string | null) {
     this.hostUser = hostUser;

@@ -1,5 +1,5 @@
-import { NAME_LENGTH } from "../core/output-limits.ts";
 import type { Failure } from "../text/error-text.ts";
+import { NAME_LENGTH } from "../text/output-limits.ts";
 
 /** Maximum size of a message, over either transport. It leaves room for 8 MiB of stdin in JSON encoding. */
 export const MAX_MESSAGE_BYTES = 16 << 20;

@@ -7,11 +7,12 @@ import {
   type Resource,
 } from "@modelcontextprotocol/server";
 import { SallyportError } from "../core/error.ts";
-import { MODEL_BYTES } from "../core/output-limits.ts";
 import type { SessionInfo } from "../core/session.ts";
 import { characterStart, readEnds, readPage } from "../session/logs/reader.ts";
 import type { Session } from "../session/session.ts";
+import { MODEL_BYTES } from "../text/output-limits.ts";
 import { truncateMiddle } from "../text/truncate.ts";
+import { forModel, hintsForModel } from "../toolsets/next-steps.ts";
 import { screenText } from "../toolsets/result-text.ts";
 import type { AgentContext } from "./agent-context.ts";
 import { resourceNotFoundText } from "./errors.ts";
@@ -76,9 +77,11 @@ const MAX_TEXT_BYTES = 8 << 10;
 const MAX_ITEMS = 200;
 
 /** Returns a session as JSON. Long texts are shortened in the middle, long lists at the end. */
-function sessionJson(info: SessionInfo): string {
+function sessionJson({ hints, error, ...info }: SessionInfo): string {
+  // Next steps in the words of the library would name methods, and steps carry arguments that are not for a model.
+  const forModels = { ...info, hints: hintsForModel(hints), error: error && forModel(error) };
   return JSON.stringify(
-    info,
+    forModels,
     (_, value: unknown) => {
       if (typeof value === "string") return truncateMiddle(value, { maxBytes: MAX_TEXT_BYTES }).text;
       if (!Array.isArray(value) || JSON.stringify(value).length <= MAX_TEXT_BYTES) return value;

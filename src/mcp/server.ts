@@ -18,15 +18,16 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
 /** Returns the instructions of the server for the model: what it must know before its first call. */
 function instructions({ workspace, answerWithinMs }: AgentContext["options"]): string {
   return [
-    `The tools run commands on this machine, in ${shownLine(workspace)} unless you set another working directory.`,
     // Toolsets can be enabled and disabled while the server runs, and instructions are sent only once.
-    "If no tools are listed, the operator has disabled them, and no command can run.",
+    "If no tools are listed, the operator has disabled them: no command can run, and the rest of this text does not",
+    `apply. Otherwise, the tools run commands on this machine, in ${shownLine(workspace)} unless you set another working directory.`,
     "By default commands can write only to that folder and to /tmp, which is private to your commands and kept between",
     "them. Each command starts in a new shell: `cd` and exported variables do not carry over.",
     "Processes that a foreground command leaves running are terminated; start servers in the background.",
     `A call returns after at most ${formatDuration(answerWithinMs)}. A command that takes longer keeps running, and the result says how to get the rest.`,
     "Every command is checked against a policy. If a command is blocked or denied, report it; do not rewrite it to get",
-    "around the rule. Some commands wait for a person's approval: repeat the same call to keep waiting.",
+    "around the rule. Some commands require a person's approval, which neither you nor a command can give: tell the user,",
+    "then repeat the same call to wait for the decision.",
     "The output of each command is also the resource sallyport://session/{id}/output.",
   ].join(" ");
 }
@@ -44,7 +45,7 @@ export function createServer(agentContext: AgentContext, connection: Connection)
   const server = new Server(
     { name: "sallyport", title: "Sallyport", version: packageVersion() },
     {
-      capabilities: { tools: { listChanged: true }, resources: { subscribe: true } },
+      capabilities: { tools: { listChanged: true }, resources: { subscribe: true }, logging: {} },
       instructions: instructions(agentContext.options),
     },
   );
@@ -52,6 +53,11 @@ export function createServer(agentContext: AgentContext, connection: Connection)
   server.setRequestHandler("tools/call", (request, ctx) =>
     connection.track(calls().then(({ callTool }) => callTool(agentContext, connection, server, request, ctx))),
   );
+  // Replaces the handler of the SDK, which sends every message to a client that did not ask for any.
+  server.setRequestHandler("logging/setLevel", async ({ params }) => {
+    connection.logLevel = params.level;
+    return {};
+  });
   server.setRequestHandler("resources/list", async ({ params }) =>
     (await lists()).listResources(agentContext, params?.cursor),
   );

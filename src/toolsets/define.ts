@@ -42,7 +42,7 @@ export interface HandlerCall {
 /** The result of a handler. */
 export interface HandlerResult {
   structured: Record<string, unknown>;
-  /** The text for the model. Default: `structured` as JSON, or the text of the failure. */
+  /** The text for the model. Default: the tool's `text`, or the text of the failure. */
   text?: string;
   /** Why the request failed. Becomes `structured.error`, translated to the names of the toolset's contract. */
   failure?: ToolFailure | null;
@@ -61,6 +61,8 @@ export interface ToolSpec<Input extends z.ZodObject = z.ZodObject>
   permission?: Permission;
   /** For a tool with several operations, the default permissions of the others. */
   permissions?: Partial<Record<Operation, Permission>>;
+  /** Returns the text of a result from its fields, so that both say the same. Default: the fields as JSON. */
+  text?: (structured: Record<string, unknown>) => string;
   /** Returns the fields that the contract requires even when the tool fails. `args` may be invalid. */
   failureFields?: (args: unknown, error: ToolFailure) => Record<string, unknown>;
   /** The contract's own errors for invalid arguments, by parameter name. */
@@ -77,8 +79,8 @@ export function tool<Input extends z.ZodObject>(spec: ToolSpec<Input>): ToolSpec
 export interface Toolset {
   name: Tool["toolset"];
   tools: readonly ToolSpec[];
-  /** True when the text of every result is JSON, also that of a failure. */
-  json?: boolean;
+  /** True when a failure has the fields of a result, and its text is written like that of a result. */
+  completeFailures?: boolean;
   /** Translates a failure to the contract's error types and parameter names. */
   mapFailure: (failure: ToolFailure) => ToolFailure;
 }
@@ -125,7 +127,7 @@ async function call(
       ...(signal ? { signal } : {}),
       ...(answerWithinMs === undefined ? {} : { approvalTimeoutMs: answerWithinMs }),
     });
-    return finish(await spec.handle(parsed.data, { gateway: scoped, root: gateway, context }), toolset);
+    return finish(await spec.handle(parsed.data, { gateway: scoped, root: gateway, context }), toolset, spec);
   } catch (error) {
     if (signal?.aborted && error === signal.reason) return refused(cancelled());
     if (!(error instanceof SallyportError) || UNAVAILABLE.has(error.type)) throw error;
@@ -134,20 +136,28 @@ async function call(
   }
 }
 
-function finish(answer: HandlerResult, { mapFailure, json = false }: Toolset): ToolAnswer {
-  const { structured, text, failure, cause, complete = json } = answer;
+function finish(answer: HandlerResult, { mapFailure, completeFailures = false }: Toolset, spec: ToolSpec): ToolAnswer {
+  const { structured, text, failure, cause, complete = completeFailures } = answer;
   const why = failure ?? cause;
-  if (!why) return { structured, text: text ?? JSON.stringify(structured), isError: false };
-  const error = truncateFailure(mapFailure(why));
-  const result = { ...structured, error };
-  if (!failure) return { structured: result, text: text ?? JSON.stringify(result), isError: false };
-  return { structured: result, text: text ?? (complete ? JSON.stringify(result) : failureText(error)), isError: true };
+  const error = why ? truncateFailure(mapFailure(why)) : null;
+  const result = error ? { ...structured, error } : structured;
+  const isError = Boolean(failure);
+  if (text !== undefined) return { structured: result, text, isError };
+  return {
+    structured: result,
+    text: error && isError && !complete ? failureText(error) : textOf(spec, result),
+    isError,
+  };
 }
 
-function refuse({ failureFields }: ToolSpec, { json }: Toolset, failure: ToolFailure, args: unknown): ToolAnswer {
+function refuse(spec: ToolSpec, { completeFailures }: Toolset, failure: ToolFailure, args: unknown): ToolAnswer {
   const error = truncateFailure(failure);
-  const structured = { ...failureFields?.(args, error), error };
-  return { text: json ? JSON.stringify(structured) : failureText(error), structured, isError: true };
+  const structured = { ...spec.failureFields?.(args, error), error };
+  return { text: completeFailures ? textOf(spec, structured) : failureText(error), structured, isError: true };
+}
+
+function textOf({ text = JSON.stringify }: ToolSpec, structured: Record<string, unknown>): string {
+  return text(structured);
 }
 
 /** Drops null for optional parameters: some providers send null for every parameter that the model omitted. */

@@ -7,11 +7,17 @@ import type { Vocabulary } from "./vocabulary.ts";
 /** A contract's name for an error type, and the recovery actions that the contract defines for it. */
 interface FailureMapping {
   type?: string;
-  /** The contract's recovery actions. Sallyport's own follow, except those with the same action. */
+  /**
+   * The contract's recovery actions. Where the failure has the same action, its own hint is used, which knows the cause.
+   * Suggestions come first, and Sallyport's other actions last.
+   */
   recovery: readonly Recovery[];
   /** True to omit Sallyport's own recovery hints. */
   only?: boolean;
 }
+
+/** Whether a recovery names what the caller probably meant. */
+const isSuggestion = ({ action }: Recovery): boolean => action === "did_you_mean" || action === "use_shell";
 
 /**
  * Returns a function that translates a failure to the terms of a contract: next steps and parameter names in the words of
@@ -25,9 +31,11 @@ export function failureMapper(
     const failure = forModel(original, words);
     const entry = Object.hasOwn(table, failure.type) ? table[failure.type] : undefined;
     if (!entry) return failure;
-    const names = new Set(entry.recovery.map(({ action }) => action));
-    const ours = entry.only ? [] : failure.recovery.filter(({ action }) => !names.has(action));
-    return { ...failure, type: entry.type ?? failure.type, recovery: [...entry.recovery, ...ours] };
+    const ours = entry.only ? [] : failure.recovery;
+    const named = entry.recovery.map((own) => ours.find(({ action }) => action === own.action) ?? own);
+    const others = ours.filter(({ action }) => !entry.recovery.some((own) => own.action === action));
+    const [likely, rest] = [others.filter(isSuggestion), others.filter((other) => !isSuggestion(other))];
+    return { ...failure, type: entry.type ?? failure.type, recovery: [...likely, ...named, ...rest] };
   };
 }
 

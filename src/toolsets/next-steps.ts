@@ -1,4 +1,5 @@
 /** Next steps in the words of a toolset, for a model. Nothing here names the command line or the library. */
+import type { Recovery } from "../core/error.ts";
 import { configureAccess, deniedText, type Wording, worded } from "../core/next-step.ts";
 import type { ToolFailure } from "./tool.ts";
 import type { Vocabulary } from "./vocabulary.ts";
@@ -8,6 +9,7 @@ const NO_WORDS: Vocabulary = {
   background: "a background command",
   timeout: null,
   stop: "the tool that stops it",
+  session: "session",
   list: null,
   status: null,
   output: null,
@@ -42,7 +44,10 @@ export function toolsetWording(words: Vocabulary): Wording {
     "use-terminal": withPhrase(words.terminal, (terminal) => `Start the command with ${terminal}.`),
     "write-instead": () => null,
     "use-background": () => `Or start it with ${words.background}, where no timeout is required.`,
-    "use-shell": withPhrase(words.shell, (shell) => `To use shell syntax, pass ${shell}.`),
+    "use-shell": ({ program }) =>
+      program === "cd" && parameters.cwd !== undefined
+        ? `A change of folder does not persist. Pass the folder of each command in ${parameters.cwd}.`
+        : withPhrase(words.shell, (shell) => `To use shell syntax, pass ${shell}.`)(),
     "fix-folder": ({ parameter }) => {
       const name = parameters[parameter];
       return name === undefined ? "Use an existing folder." : `Use a path in an existing folder, or omit ${name}.`;
@@ -60,12 +65,14 @@ export function toolsetWording(words: Vocabulary): Wording {
     "remove-variable": ({ variable }) =>
       parameters.env === undefined ? null : `Remove ${variable} from ${parameters.env}.`,
     "show-approval": () => null,
-    "decide-approval": ({ approval }) => `Tell the user that approval request ${approval} waits for a decision.`,
+    "decide-approval": () =>
+      "Tell the user that a person must decide, in the Sallyport console or on the command line in a terminal of their own. You cannot approve it, and no command can.",
+    "use-fields": () => null,
     "repeat-request": () => "Call the tool again with the same arguments to wait for the decision.",
     "repeat-input": () => "Send exactly the same input again to wait for the decision.",
     "raise-limit": ({ key, requestable }) =>
-      requestable && parameters.limits !== undefined
-        ? `Pass a higher ${parameters.limits}, up to the configured maximum.`
+      requestable && key === "limits.memoryBytes" && parameters.limits !== undefined
+        ? `If you passed ${parameters.limits}, pass a higher one. Otherwise ask the operator to raise \`${key}\` in sallyport.json.`
         : `Ask the operator to raise \`${key}\` in sallyport.json.`,
     "denied-by-sandbox": (denied) => deniedText(denied, configureAccess),
     "other-profile": () => null,
@@ -81,10 +88,27 @@ export function forModel({ type, message, recovery }: ToolFailure, words: Vocabu
   return { type, message: renamed(message, words), recovery: steps.length > 0 ? steps : [REPORT] };
 }
 
+/** Returns hints in the words of a toolset. */
+export function hintsForModel(hints: readonly Recovery[], words: Vocabulary = NO_WORDS): Recovery[] {
+  return worded(hints, toolsetWording(words));
+}
+
 /** Names of request fields in messages, except configuration keys that look like one, such as `env.pass`. */
 const FIELD = /`(args|cwd|env|logFile|pty|size|stdin|timeoutMs)(?=[.`])(?![\w.]*` in sallyport\.json)/g;
 
-function renamed(message: string, { parameters }: Vocabulary): string {
+/** The start of messages about a session. */
+const SESSION = /^(No such )session(?=:)|^(Session)(?= `)/;
+
+function renamed(message: string, { parameters, session }: Vocabulary): string {
+  const own = (start: string | undefined) =>
+    start === undefined ? `${session.charAt(0).toUpperCase()}${session.slice(1)}` : `${start}${session}`;
+  return renamedFields(
+    message.replace(SESSION, (_, start?: string) => own(start)),
+    parameters,
+  );
+}
+
+function renamedFields(message: string, parameters: Vocabulary["parameters"]): string {
   return message.replace(FIELD, (all, name: keyof Vocabulary["parameters"]) => {
     const own = parameters[name];
     return own === undefined ? all : `\`${own}`;

@@ -2,6 +2,7 @@ import { worded } from "../core/next-step.ts";
 import type { ResourceUsage, RunResult } from "../core/result.ts";
 import type { SessionInfo } from "../core/session.ts";
 import { sessionLost } from "../session/errors.ts";
+import { AVOID_INPUT } from "../session/input-wait.ts";
 import { signalName } from "../session/signals.ts";
 import { counted, formatDuration, formatSize } from "../text/format.ts";
 import { forModel, toolsetWording } from "./next-steps.ts";
@@ -18,10 +19,24 @@ type Outcome = RunResult | SessionInfo;
  * code. An earlier cause explains the later ones: a command that timed out also has a signal.
  *
  * @example
- * outcomeMessage(await gateway.run({ command: "make" }), words); // "Exit code 2. See stderr."
+ * outcomeMessage(await gateway.run({ command: "make" }), words); // "Exit code 2."
  */
 export function outcomeMessage(outcome: Outcome, words: Vocabulary, timeoutMs?: number): string | null {
   return joined([causeMessage(outcome, words, timeoutMs), ...remarks(outcome, words)]);
+}
+
+/** Returns what else happened, for a result whose error says how the command ended. */
+export function remarksOnly(outcome: Outcome, words: Vocabulary): string | null {
+  return joined(remarks(outcome, words));
+}
+
+/**
+ * Like `outcomeMessage`, without an exit code whose meaning is not known, for a toolset whose text always shows the exit
+ * code.
+ */
+export function outcomeNote(outcome: Outcome, words: Vocabulary, timeoutMs?: number): string | null {
+  const plain = outcome.status === "completed" && !outcome.signal && !outcome.error && !hasMeaning(outcome.exitCode);
+  return joined([plain ? null : causeMessage(outcome, words, timeoutMs), ...remarks(outcome, words)]);
 }
 
 /**
@@ -76,11 +91,11 @@ const UNSTARTED = {
 
 function timeoutMessage(outcome: Outcome, words: Vocabulary, timeoutMs: number | undefined): string {
   const deadline = timeoutMs ?? ("timeoutMs" in outcome ? outcome.timeoutMs : outcome.durationMs);
+  const ended = `Timed out after ${formatDuration(deadline)}. The command and its child processes were killed; the output so far is kept.`;
+  // A longer timeout does not help a program that waits for input. The hint says what does.
+  if (outcome.hints.some(({ action }) => action === AVOID_INPUT)) return ended;
   const again = [words.timeout, words.background].filter((way) => way !== null).join(", or with ");
-  return (
-    `Timed out after ${formatDuration(deadline)}. The command and its child processes were killed; the output so far ` +
-    `is kept. If it needs longer, run it again with ${again}.`
-  );
+  return `${ended} If it needs longer, run it again with ${again}.`;
 }
 
 function killedMessage({ signal, exitCode }: Outcome): string {
@@ -110,27 +125,28 @@ const EXIT_CODES: Record<number, string> = {
   127: "a command was not found",
 };
 
+function hasMeaning(exitCode: number | null): boolean {
+  if (exitCode === null) return false;
+  return exitCode in EXIT_CODES || (exitCode > SHELL_SIGNAL && exitCode <= SHELL_SIGNAL + LAST_SIGNAL);
+}
+
 /** Describes a nonzero exit code. Null for 0. */
 function exitCodeMessage(outcome: Outcome): string | null {
   const { exitCode } = outcome;
   if (exitCode === null || exitCode === 0) return null;
   const meaning = EXIT_CODES[exitCode];
-  const where = outputNote(outcome);
-  if (meaning !== undefined) return `Exit code ${exitCode}: ${meaning}. ${where}`;
+  if (meaning !== undefined) return joined([`Exit code ${exitCode}: ${meaning}.`, silentNote(outcome)]);
   const signal = exitCode > SHELL_SIGNAL && exitCode <= SHELL_SIGNAL + LAST_SIGNAL ? exitCode - SHELL_SIGNAL : 0;
   const name = signalName(signal);
-  if (name === null) return `Exit code ${exitCode}. ${where}`;
+  if (name === null) return joined([`Exit code ${exitCode}.`, silentNote(outcome)]);
   return `Exit code ${exitCode}: a process was probably killed by ${signalCause(name, outcome.resourceUsage)}.`;
 }
 
-/** Says where to look for the reason for a failure. */
-function outputNote(outcome: Outcome): string {
-  if ("stderr" in outcome) {
-    if (outcome.stderr !== "") return "See stderr.";
-    return outcome.output === "" ? "It wrote no output." : "See the output.";
-  }
-  const wrote = Object.values(outcome.streams).some((stream) => stream.bytes > 0);
-  return wrote ? "See the log." : "It wrote no output.";
+/** Says that a failed command gave no reason. Null if it has output, which a result or the log shows. */
+function silentNote(outcome: Outcome): string | null {
+  const wrote =
+    "stderr" in outcome ? outcome.output !== "" : Object.values(outcome.streams).some((stream) => stream.bytes > 0);
+  return wrote ? null : "It wrote no output.";
 }
 
 /** The usual cause of a signal that Sallyport did not send. */

@@ -1,10 +1,12 @@
 import { constants } from "node:os";
-import { COMMAND_BYTES, LISTED_COMMAND_BYTES } from "../core/output-limits.ts";
 import type { Screen } from "../core/terminal.ts";
 import type { LogLines } from "../session/logs/reader.ts";
 import { commandLine } from "../text/command-line.ts";
 import { counted } from "../text/format.ts";
+import { COMMAND_BYTES, LISTED_COMMAND_BYTES } from "../text/output-limits.ts";
 import { truncateMiddle } from "../text/truncate.ts";
+import { failureText } from "./failures.ts";
+import type { ToolFailure } from "./tool.ts";
 
 /** Returns a command as one line, for a list or a status. */
 export function listedCommand(command: string, args: readonly string[] | null): string {
@@ -37,6 +39,53 @@ export function exitStatus({ status, exitCode, signal }: Ended): number | null {
 /** Returns one line per warning, for the text of a result. */
 export function warningLines(warnings: readonly string[]): string[] {
   return warnings.map((warning) => `Warning: ${warning}`);
+}
+
+/** The fields of a result that texts show apart from the others. */
+export interface ResultRemarks {
+  note?: string | null;
+  warnings?: readonly string[];
+  waiting?: string | null;
+  error?: ToolFailure;
+}
+
+/** Returns what a result says about its command: the error with its next steps, the note, the warnings. */
+export function remarkLines({ note, warnings = [], waiting, error }: ResultRemarks): string[] {
+  const told = [error ? failureText(error) : "", note ?? ""].filter((part) => part !== "");
+  return [...told, ...warningLines(warnings), ...(waiting ? [waiting] : [])];
+}
+
+/**
+ * Returns fields as one line, such as `[exit_code: -1, timed_out: true]`. Fields that are absent, null, false or empty are
+ * omitted, and those of an object are shown as fields of their own.
+ */
+export function fieldsLine(fields: Record<string, unknown>): string {
+  const shown = pairs(fields);
+  return shown.length > 0 ? `[${shown.join(", ")}]` : "";
+}
+
+function pairs(fields: Record<string, unknown>): string[] {
+  return Object.entries(fields).flatMap(([name, value]) => {
+    if (value === null || value === undefined || value === false || value === "") return [];
+    return typeof value === "object" ? pairs(value as Record<string, unknown>) : [`${name}: ${value}`];
+  });
+}
+
+/** Returns stdout, followed by stderr below a heading. */
+export function streamsText(stdout: string, stderr: string): string {
+  return joinLines([stdout, stderr === "" ? null : `stderr:\n${stderr}`]) || "(no output)";
+}
+
+/** Returns a list of sessions, one per line, followed by the number of those that match. */
+export function listText(
+  sessions: readonly Record<string, unknown>[],
+  { total, note = null }: { total: number; note?: string | null },
+): string {
+  // What the status says as well is omitted.
+  const lines = sessions.map(({ command, exited: _, timed_out: __, warnings, note: remark, ...facts }) =>
+    joinLines([`${fieldsLine(facts)} ${command}`, ...remarkLines({ note: remark, warnings } as ResultRemarks)]),
+  );
+  return joinLines([...lines, fieldsLine({ total: String(total) }), note]);
 }
 
 /** Returns the `note` of a list that may be incomplete. */

@@ -79,6 +79,5 @@ export function isUnstarted({ status }: Pick<SessionInfo, "status">): boolean {
 export function refusal(outcome: RunResult | SessionInfo, fields: Record<string, unknown>): HandlerResult | null {
   if (!isUnstarted(outcome)) return null;
   const failure = outcome.error ?? { type: "SpawnFailed", message: "The command was not started.", recovery: [] };
-  const approval = "approvalId" in outcome && outcome.approvalId !== null ? { approval_id: outcome.approvalId } : {};
-  return { structured: { ...fields, ...approval }, failure };
+  return { structured: fields, failure };
 }

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { nearest } from "../text/nearest.ts";
 import { requirement } from "../text/requirement.ts";
 import type { ToolFailure } from "./tool.ts";
+import { toolName } from "./tool-names.ts";
 
 type Json = Record<string, unknown>;
 
@@ -86,14 +87,14 @@ export function argumentFailure(
   return {
     type: "InvalidRequest",
     message: messages.join(" "),
-    recovery: [{ action: "fix_request", hint: `The parameters of ${name} are ${parameters(input)}.` }],
+    recovery: [{ action: "fix_request", hint: `The parameters of ${toolName(name)} are ${parameters(input)}.` }],
   };
 }
 
 function issueText({ path, message, keys, issues }: Issue, input: z.ZodObject, args: unknown): string {
   const [unknown] = keys ?? [];
   if (unknown !== undefined && path.length === 0) {
-    const near = nearest(unknown.slice(0, MAX_SHOWN), Object.keys(input.shape));
+    const near = ownName(unknown.slice(0, MAX_SHOWN), Object.keys(input.shape));
     return `\`${escaped(unknown)}\` is not a parameter${near ? `; did you mean \`${near}\`?` : "."}`;
   }
   let value: unknown = args;
@@ -102,6 +103,30 @@ function issueText({ path, message, keys, issues }: Issue, input: z.ZodObject, a
   const wanted = requirement(issues?.[0]?.message ?? message);
   if (value === undefined && path.length > 0) return `${where} is required and ${wanted}.`;
   return `${where} ${wanted}; received ${escaped(inspect(value, { depth: 0, breakLength: Number.POSITIVE_INFINITY }))}.`;
+}
+
+/** Names that other tools use for the same parameter. */
+const SYNONYMS: readonly (readonly string[])[] = [
+  ["command", "cmd", "script"],
+  ["cwd", "workdir", "working_directory", "workingDirectory", "working_dir", "dir", "directory"],
+  ["env", "environment", "env_vars"],
+  ["background", "run_in_background", "is_background", "detach"],
+  ["session_id", "shell_id", "process_id", "pid", "id", "bash_id", "sessionId"],
+  ["data", "input", "text", "stdin", "chars"],
+  ["filter", "pattern", "regex"],
+  ["description", "intent", "reason", "purpose"],
+  ["pty", "tty", "terminal"],
+  ["limit", "lines", "max_lines", "tail"],
+  ["columns", "cols", "width"],
+  ["rows", "height"],
+];
+
+/** Returns the parameter that the caller of another name probably means. */
+function ownName(name: string, own: readonly string[]): string | null {
+  const [known] = SYNONYMS.filter((group) => group.includes(name)).flatMap((group) =>
+    own.filter((each) => group.includes(each)),
+  );
+  return known ?? nearest(name, own);
 }
 
 /** Returns the parameters as a list: `command (required), timeout, cwd`. */

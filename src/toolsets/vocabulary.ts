@@ -9,6 +9,8 @@ export interface Vocabulary {
   timeout: string | null;
   /** Terminates a command: "stop it with PHRASE". */
   stop: string;
+  /** What its texts call a started command: "session" or a noun of the contract. */
+  session: string;
   /** Lists the commands of this agent. */
   list: string | null;
   /** Returns how a command ended. */

@@ -8,6 +8,7 @@ import {
   type McpHttpHandler,
   type Server,
 } from "@modelcontextprotocol/server";
+import { uptimeMs } from "../../core/clock.ts";
 import type { Token } from "../../storage/tokens.ts";
 import { AgentContext, type AgentOptions } from "../agent-context.ts";
 import { Connection, shutdown } from "../connection.ts";
@@ -125,11 +126,11 @@ export class HttpSessions {
       sendError(response, id === undefined ? 400 : 404, "Unknown session. Start a new one with `initialize`.");
       return;
     }
-    session.lastSeen = Date.now();
+    session.lastSeen = uptimeMs();
     session.open++;
     response.once("close", () => {
       session.open--;
-      session.lastSeen = Date.now();
+      session.lastSeen = uptimeMs();
       // The client has disconnected, so its calls are cancelled.
       if (!response.writableFinished) for (const each of requestIds(body)) cancel(session, each);
     });
@@ -158,7 +159,7 @@ export class HttpSessions {
       sessionIdGenerator: () => id,
       onsessionclosed: () => this.#end(id),
     });
-    const session = { token, endpoint, connection, server, transport, open: 0, lastSeen: Date.now() };
+    const session = { token, endpoint, connection, server, transport, open: 0, lastSeen: uptimeMs() };
     this.#sessions.set(id, session);
     await server.connect(transport);
     return session;
@@ -172,7 +173,7 @@ export class HttpSessions {
 
   /** Ends inactive sessions and those whose token is no longer valid. */
   sweep(isGood: (token: string) => boolean): void {
-    const oldest = Date.now() - this.#limits.idleMs;
+    const oldest = uptimeMs() - this.#limits.idleMs;
     for (const [id, { open, lastSeen, token }] of this.#sessions) {
       if ((open === 0 && lastSeen < oldest) || !isGood(token.id)) void this.#end(id);
     }

@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import { BASH_OUTPUT_BYTES } from "../../core/output-limits.ts";
 import type { RunResult } from "../../core/result.ts";
+import { BASH_OUTPUT_BYTES } from "../../text/output-limits.ts";
 import {
   type HandlerCall,
   type HandlerResult,
@@ -16,6 +16,7 @@ import { answerUnread, cursorOf, resultOutput, waitForSession } from "../output.
 import { exitStatus } from "../result-text.ts";
 import { clampedDeadlineMs, refusal, runOptions, startOptions } from "../run.ts";
 import { endSession } from "../sessions.ts";
+import { toolName } from "../tool-names.ts";
 import {
   BashInput,
   BashOutputInput,
@@ -34,7 +35,7 @@ type Args = z.output<typeof BashInput>;
 const Bash = tool({
   name: "Bash",
   title: "Run a command",
-  description: `Run a command with \`bash -c\` in the workspace root. Returns stdout and stderr merged in order, up to 100 KiB; the middle of longer output is omitted. stdin is closed. The output of a failed command ends with a line \`exit: N\`. Each call starts a new shell, so \`cd\` and exported variables do not carry over. By default only the workspace and /tmp are writable; /tmp is private to your commands and kept between them. On timeout the command and its child processes are killed, and the output so far is returned, followed by the lines \`bash: timed out after Ns\` and \`exit: 124\`. Child processes still running when a foreground command exits are terminated. Use run_in_background for servers, watchers and commands that take longer than ${MAX_TIMEOUT} s; it returns a shell_id for BashOutput and KillShell. Some commands require a person's approval: if approval is pending, call again with the same arguments to wait for the decision. If a command is blocked, report it; do not rephrase it.`,
+  description: `Run a command with \`bash -c\` in the workspace root. Returns stdout and stderr merged in order, up to 100 KiB; the middle of longer output is omitted. stdin is closed. The output of a failed command ends with a line \`exit: N\`. Each call starts a new shell, so \`cd\` and exported variables do not carry over. By default only the workspace and /tmp are writable; /tmp is private to your commands and kept between them. On timeout the command and its child processes are killed, and the output so far is returned, followed by the lines \`bash: timed out after Ns\` and \`exit: 124\`. Child processes still running when a foreground command exits are terminated. Use run_in_background for servers, watchers and commands that take longer than ${MAX_TIMEOUT} s; it returns a shell_id for BashOutput and KillShell. A foreground command that outlasts the call continues in the background, and its shell_id is returned. Some commands require a person's approval: if approval is pending, call again with the same arguments to wait for the decision. If a command is blocked, report it; do not rephrase it.`,
   input: BashInput,
   output: BashResult,
   annotations: RUN_ANNOTATIONS,
@@ -63,7 +64,7 @@ async function run({ command, description, timeout }: Args, call: HandlerCall): 
       }),
     );
   }
-  const hint = `BashOutput shell_id=${result.id}, which starts at the beginning`;
+  const hint = `${toolName("BashOutput")} shell_id=${result.id}, which starts at the beginning`;
   const output = await resultOutput(gateway, result, { maxBytes: BASH_OUTPUT_BYTES, hint });
   return {
     structured: bashResult(result, output.text, output.omittedBytes),
@@ -162,7 +163,12 @@ const KillShell = tool({
   },
 });
 
-const use_shell_id = { action: "use_shell_id", hint: "Pass the shell_id that Bash returned." };
+const use_shell_id = {
+  action: "use_shell_id",
+  get hint() {
+    return `Pass the shell_id that ${toolName("Bash")} returned.`;
+  },
+};
 
 /** The `Bash` tool and the tools for its background shells. */
 export const BASH: Toolset = {

@@ -3,16 +3,24 @@ import type { SessionInfo } from "../../core/session.ts";
 import { counted } from "../../text/format.ts";
 import { remarksMessage } from "../outcome-message.ts";
 import { exitStatus, repeatedCommand } from "../result-text.ts";
+import { toolName } from "../tool-names.ts";
 import type { Vocabulary } from "../vocabulary.ts";
 import { MAX_TIMEOUT } from "./schema.ts";
 
 export const BASH_WORDS: Vocabulary = {
   background: "run_in_background: true",
   timeout: `a longer timeout (at most ${MAX_TIMEOUT} s)`,
-  stop: "KillShell",
+  get stop() {
+    return toolName("KillShell");
+  },
+  session: "shell",
   list: null,
-  status: "BashOutput",
-  output: "BashOutput",
+  get status() {
+    return toolName("BashOutput");
+  },
+  get output() {
+    return toolName("BashOutput");
+  },
   remove: null,
   stdin: null,
   terminal: null,
@@ -27,7 +35,7 @@ export function bashNote(outcome: RunResult | SessionInfo): string | null {
 
 /** Returns a line that says how much another call of BashOutput can read now. */
 export function unreadLine(unread: number): string[] {
-  return unread > 0 ? [`${counted(unread, "byte")} left to read; call BashOutput again`] : [];
+  return unread > 0 ? [`${counted(unread, "byte")} left to read; call ${toolName("BashOutput")} again`] : [];
 }
 
 /**
@@ -49,7 +57,7 @@ function remarkLines(note: string | null, warnings: readonly string[]): string[]
 
 function stillRunning(durationMs: number): string {
   const seconds = Math.ceil(durationMs / 1000);
-  return `still running after ${seconds}s, now in the background; read its output with BashOutput, stop it with KillShell`;
+  return `still running after ${seconds}s, now in the background; read its output with ${toolName("BashOutput")}, stop it with ${toolName("KillShell")}`;
 }
 
 export function startedText({ id, warnings }: SessionInfo, command: string): string {

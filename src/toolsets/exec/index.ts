@@ -1,21 +1,21 @@
 import type { z } from "zod";
-import { MODEL_BYTES } from "../../core/output-limits.ts";
 import type { RunRequest } from "../../core/request.ts";
-import { readPage } from "../../session/logs/reader.ts";
 import { EXEC_LOG_FOLDER } from "../../session/retention.ts";
+import { MODEL_BYTES } from "../../text/output-limits.ts";
 import { type HandlerCall, type HandlerResult, RUN_ANNOTATIONS, type ToolSpec, type Toolset, tool } from "../define.ts";
 import { failureMapper } from "../failures.ts";
+import { outputSince, settle } from "../input-answer.ts";
 import { inputNote } from "../input-note.ts";
 import { withKillHint } from "../kill-hint.ts";
 import { resultOutput } from "../output.ts";
-import { joinLines } from "../result-text.ts";
 import { deadlineMs, refusal, runOptions, startOptions } from "../run.ts";
+import { toolName } from "../tool-names.ts";
 import { ANSWER_WORDS, DEFAULT_TIMEOUT, ExecuteInput, ExecuteResult } from "./schema.ts";
 import { processList, processLog, processManager, processPoll } from "./sessions.ts";
 import { EXEC_WORDS, executeNote, executeText, exitCodeOf, startedNote } from "./text.ts";
 
 type Args = z.output<typeof ExecuteInput>;
-const HOW = `Each call starts a new shell, so \`cd\` and exported variables do not carry over. By default only the workspace and /tmp are writable; /tmp is private to your commands and kept between them. In the foreground the call waits until the command exits. A command that exceeds the timeout (default ${DEFAULT_TIMEOUT} s) is terminated with its child processes: timed_out is true, and output holds the output so far. Child processes still running when a foreground command exits are terminated. With background: true the call returns a session_id immediately; follow the command with process_poll and process_log. The middle of output over 64 KiB is omitted; read it with process_log. log_path is the path of a plain-text log of the output, at most 64 MiB; a line in it marks what was dropped beyond that. Each command requires a person's approval: if approval is pending, call again with the same arguments to wait for the decision.`;
+const HOW = `Each call starts a new shell, so \`cd\` and exported variables do not carry over. By default only the workspace and /tmp are writable; /tmp is private to your commands and kept between them. In the foreground stdin is empty and the call waits until the command exits; a command that outlasts the call continues in the background. A command that exceeds the timeout (default ${DEFAULT_TIMEOUT} s) is terminated with its child processes: timed_out is true, and output holds the output so far. Child processes still running when a foreground command exits are terminated. With background: true the call returns a session_id immediately (execute_pty: with the first output); follow the command with process_poll and process_log. The middle of output over 64 KiB is omitted; read it with process_log. log_path is the path of a plain-text log of the output, at most 64 MiB; a line in it marks what was dropped beyond that. Each command requires a person's approval: if approval is pending, call again with the same arguments to wait for the decision.`;
 
 const execute = executeTool({
   name: "execute",
@@ -36,6 +36,7 @@ function executeTool({ pty, ...names }: Pick<ToolSpec, "name" | "title" | "descr
     ...names,
     input: ExecuteInput,
     output: ExecuteResult,
+    text: executeText,
     annotations: RUN_ANNOTATIONS,
     meta: { category: "exec" },
     operation: "run",
@@ -51,7 +52,7 @@ async function run(args: Args, pty: boolean, { gateway, root, context }: Handler
   const result = withKillHint(outcome, args.command, EXEC_WORDS);
   const refused = refusal(result, { session_id: result.id });
   if (refused) return refused;
-  const query = { maxBytes: MODEL_BYTES, hint: `process_log session_id=${result.id}` };
+  const query = { maxBytes: MODEL_BYTES, hint: `${toolName("process_log")} session_id=${result.id}` };
   const { text: output } = await resultOutput(gateway, result, query);
   const running = result.status === "running";
   const waiting = running ? await inputNote(root, result.id, ANSWER_WORDS, { avoid: true }) : null;
@@ -66,30 +67,34 @@ async function run(args: Args, pty: boolean, { gateway, root, context }: Handler
     warnings: result.warnings,
     note: executeNote(result, timeoutMs),
   };
-  return { structured, text: joinLines([executeText(structured), waiting]) };
+  return { structured };
 }
 
-async function start(args: Args, pty: boolean, { gateway, context }: HandlerCall): Promise<HandlerResult> {
+async function start(args: Args, pty: boolean, call: HandlerCall): Promise<HandlerResult> {
+  const { gateway, root, context } = call;
   const timeoutMs =
     args.timeout === undefined ? {} : { timeoutMs: deadlineMs(gateway, args.timeout, { defaultSeconds: 0 }) };
   // stdin stays open so that process_manager can write to it.
   const request: RunRequest = { ...requestOf(args, pty), ...timeoutMs, stdin: "open" };
   const session = await gateway.start(request, { ...startOptions(context), logFolder: EXEC_LOG_FOLDER });
-  const info = session.info();
-  const refused = refusal(info, { session_id: info.id });
+  const refused = refusal(session.info(), { session_id: session.id });
   if (refused) return refused;
-  const { text: output } = await readPage(session.ownOutput(), { offset: 0, maxBytes: MODEL_BYTES });
+  // A program on a terminal is started to interact with it, so the result has its prompt.
+  if (pty) await settle(call, session);
+  const waiting = pty ? await inputNote(root, session.id, ANSWER_WORDS) : null;
+  const info = session.info();
   const structured = {
     session_id: info.id,
     log_path: info.logFile,
     exit_code: exitCodeOf(info),
-    output,
+    output: await outputSince(session.ownOutput(), 0, `${toolName("process_log")} session_id=${info.id}`),
     timed_out: false,
     status: info.status,
+    ...(waiting === null ? {} : { waiting }),
     warnings: info.warnings,
     note: startedNote(info),
   };
-  return { structured, text: executeText(structured) };
+  return { structured };
 }
 
 function requestOf({ command, cwd, env }: Args, pty: boolean): RunRequest {

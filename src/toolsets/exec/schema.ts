@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { waitSeconds } from "../schema.ts";
 import { DEFAULT_LINES, MAX_LINES } from "../sessions.ts";
+import { toolName } from "../tool-names.ts";
 
 export const DEFAULT_TIMEOUT = 30;
 const ACTIONS = ["list", "poll", "log", "write", "send-keys", "kill"] as const;
@@ -8,7 +9,7 @@ export const POLL_LINES = 20;
 const DEFAULT_LIST = 50;
 const MAX_LISTED = 500;
 
-const sessionId = z.string().min(1).max(200).describe("The session_id that execute or execute_pty returned");
+const sessionId = z.string().min(1).max(200).describe("The session_id that `execute` or execute_pty returned");
 const listLimit = z
   .int()
   .min(1)
@@ -64,10 +65,15 @@ const remarks = {
 
 /** How to answer a program that waits for input. */
 export const ANSWER_WORDS = {
-  line: "Answer with process_manager action=write (end the line with \\n), or end it with action=kill.",
-  screen: "Press keys with process_manager action=send-keys, or end it with action=kill.",
-  stdin:
-    "Answer with process_manager action=write (end the line with \\n), or close its stdin with action=write and eof: true.",
+  get line() {
+    return `Answer with ${toolName("process_manager")} action=write (end the line with \\n), or end it with action=kill.`;
+  },
+  get screen() {
+    return `Press keys with ${toolName("process_manager")} action=send-keys, or end it with action=kill.`;
+  },
+  get stdin() {
+    return `Answer with ${toolName("process_manager")} action=write (end the line with \\n), or close its stdin with action=write and eof: true.`;
+  },
 };
 
 const waiting = z
@@ -103,7 +109,7 @@ export const ListResult = z.object({ sessions: z.array(session), total: z.int(),
 export const PollResult = session.extend({
   running: z.boolean(),
   waiting,
-  output: z.string().describe(`The last ${POLL_LINES} lines of output`),
+  output: z.string().describe(`The last ${POLL_LINES} lines of output; write, send-keys: the output since the input`),
   ...remarks,
 });
 

@@ -1,15 +1,17 @@
 import type { z } from "zod";
-import { MODEL_BYTES } from "../../core/output-limits.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { type OutputSource, readLastLines, readLines } from "../../session/logs/reader.ts";
 import type { Session } from "../../session/session.ts";
+import { MODEL_BYTES } from "../../text/output-limits.ts";
 import { type HandlerCall, type HandlerResult, READ_ANNOTATIONS, RUN_ANNOTATIONS, tool } from "../define.ts";
 import { missingArgument } from "../failures.ts";
+import { outputAfterInput } from "../input-answer.ts";
 import { inputNote } from "../input-note.ts";
-import { outcomeMessage } from "../outcome-message.ts";
+import { outcomeNote } from "../outcome-message.ts";
 import { waitForSession } from "../output.ts";
 import { logText, warningsNote, withinBytes } from "../result-text.ts";
 import { endSession } from "../sessions.ts";
+import { toolName } from "../tool-names.ts";
 import {
   ANSWER_WORDS,
   ListInput,
@@ -22,7 +24,7 @@ import {
   PollInput,
   PollResult,
 } from "./schema.ts";
-import { EXEC_WORDS, sessionEntry } from "./text.ts";
+import { EXEC_WORDS, managerText, sessionEntry, sessionsText, sessionText } from "./text.ts";
 
 async function listSessions(gateway: Gateway, limit: number): Promise<HandlerResult> {
   const { sessions, total, warnings } = await gateway.sessions({ limit });
@@ -32,9 +34,9 @@ async function listSessions(gateway: Gateway, limit: number): Promise<HandlerRes
 
 async function pollSession(source: OutputSource, root: Gateway): Promise<HandlerResult> {
   const info = source.info();
-  const hint = `process_log session_id=${info.id}`;
+  const hint = `${toolName("process_log")} session_id=${info.id}`;
   const output = await readLastLines(source, { lines: POLL_LINES, maxBytes: MODEL_BYTES, hint });
-  const note = outcomeMessage(info, EXEC_WORDS);
+  const note = outcomeNote(info, EXEC_WORDS);
   const { warnings } = info;
   const waiting = await inputNote(root, info.id, ANSWER_WORDS);
   const running = info.status === "running";
@@ -66,9 +68,10 @@ export const processManager = tool({
   name: "process_manager",
   title: "Manage a session",
   description:
-    "Control a session: write text to stdin, send-keys to its terminal (names such as Enter, C-c, Up), or kill it with all processes it started. Every call requires a person's approval. For list, poll and log, use process_list, process_poll and process_log instead, which require no approval.",
+    "Control a session: write text to stdin or send-keys to its terminal (names such as Enter, C-c, Up), which return the output that follows, or kill it with all processes it started. Every call requires a person's approval. For list, poll and log, use process_list, process_poll and process_log instead, which require no approval.",
   input: ManagerInput,
   output: ManagerResult,
+  text: managerText,
   annotations: RUN_ANNOTATIONS,
   meta: { category: "process" },
   operation: "write",
@@ -86,8 +89,9 @@ async function act(args: Args, call: HandlerCall): Promise<HandlerResult> {
   if (action === "list") return list(args, call);
   if (session_id === undefined) return missing(action, "session_id");
   const session = await call.gateway.find(session_id);
-  if (action === "write") return args.data === undefined && !args.eof ? missing(action, "data") : write(session, args);
-  if (action === "send-keys") return args.keys ? sendKeys(session, args.keys) : missing(action, "keys");
+  if (action === "write")
+    return args.data === undefined && !args.eof ? missing(action, "data") : write(session, args, call);
+  if (action === "send-keys") return args.keys ? sendKeys(session, args.keys, call) : missing(action, "keys");
   if (action === "kill") return kill(session);
   const source = await session.reading();
   return action === "poll" ? pollSession(source, call.root) : logOfSession(source, args.offset, args.limit);
@@ -98,15 +102,29 @@ async function list({ limit }: Args, { gateway }: HandlerCall): Promise<HandlerR
   return listSessions(gateway, limit);
 }
 
-async function write(session: Session, { data = "", eof }: Args): Promise<HandlerResult> {
-  if (data !== "") await session.write(data);
-  if (eof) await session.closeStdin();
-  return { structured: { ...sessionEntry(session.info()), written_bytes: Buffer.byteLength(data) } };
+async function write(session: Session, { data = "", eof }: Args, call: HandlerCall): Promise<HandlerResult> {
+  const answer = await input(session, call, async () => {
+    if (data !== "") await session.write(data);
+    if (eof) await session.closeStdin();
+  });
+  return { structured: { ...answer.structured, written_bytes: Buffer.byteLength(data) } };
 }
 
-async function sendKeys(session: Session, keys: string[]): Promise<HandlerResult> {
-  await session.sendKeys(keys);
-  return { structured: sessionEntry(session.info()) };
+function sendKeys(session: Session, keys: string[], call: HandlerCall): Promise<HandlerResult> {
+  return input(session, call, () => session.sendKeys(keys));
+}
+
+/** Sends input, and returns the state of the session and the output that follows the input. */
+async function input(session: Session, call: HandlerCall, send: () => Promise<void>): Promise<HandlerResult> {
+  const output = await outputAfterInput(call, session, send, `${toolName("process_log")} session_id=${session.id}`);
+  const waiting = await inputNote(call.root, session.id, ANSWER_WORDS);
+  return {
+    structured: {
+      ...sessionEntry(session.info()),
+      ...(waiting === null ? {} : { waiting }),
+      ...(output === null ? {} : { output }),
+    },
+  };
 }
 
 async function kill(session: Session): Promise<HandlerResult> {
@@ -126,6 +144,7 @@ export const processList = tool({
   description: "List this agent's sessions, newest first, with status and exit code. Requires no approval.",
   input: ListInput,
   output: ListResult,
+  text: sessionsText,
   annotations: READ_ANNOTATIONS,
   meta,
   operation: "list",
@@ -138,6 +157,7 @@ export const processPoll = tool({
   description: `Return the status of a session, its exit code once it has ended, and its last ${POLL_LINES} lines of output. Requires no approval.`,
   input: PollInput,
   output: PollResult,
+  text: sessionText,
   annotations: READ_ANNOTATIONS,
   meta,
   operation: "read",

@@ -1,6 +1,5 @@
 import type { z } from "zod";
 import { SallyportError } from "../../core/error.ts";
-import { MODEL_BYTES, SUMMARY_BYTES } from "../../core/output-limits.ts";
 import type { RunRequest } from "../../core/request.ts";
 import type { ResourceUsage, RunResult as Result, Status } from "../../core/result.ts";
 import type { SessionInfo } from "../../core/session.ts";
@@ -8,6 +7,7 @@ import { alreadyExited } from "../../session/errors.ts";
 import type { Session } from "../../session/session.ts";
 import { signalName, signalNumber } from "../../session/signals.ts";
 import { commandLine } from "../../text/command-line.ts";
+import { MODEL_BYTES, SUMMARY_BYTES } from "../../text/output-limits.ts";
 import {
   type HandlerCall,
   type HandlerResult,
@@ -22,6 +22,7 @@ import { withKillHint } from "../kill-hint.ts";
 import { resultLastLines, waitForSession } from "../output.ts";
 import { warningsNote, withinBytes } from "../result-text.ts";
 import { deadlineMs, isUnstarted, refusal, runOptions, startOptions } from "../run.ts";
+import { toolName } from "../tool-names.ts";
 import { processLogs } from "./logs.ts";
 import {
   DEFAULT_FORCE_AFTER,
@@ -38,11 +39,15 @@ import {
 } from "./schema.ts";
 import {
   invalidFilter,
+  killText,
   monitored,
+  monitorText,
   PROCESS_ERRORS,
   PROCESS_WORDS,
   processEntry,
+  processesText,
   processResult,
+  runText,
   stateOf,
   unstartedFailure,
 } from "./text.ts";
@@ -52,9 +57,10 @@ type Args = z.output<typeof RunInput>;
 const processRun = tool({
   name: "process.run",
   title: "Run a command",
-  description: `Run a command in the sandbox. Returns exit_code, the last lines of stdout and stderr, duration, state and resource usage. With args, command is a program that runs directly; without args, command is a shell command line. Prefer args to quoting. Each call starts a new process, so \`cd\` and exported variables do not carry over. By default only the workspace and /tmp are writable; /tmp is private to your commands and kept between them. The default timeout is ${DEFAULT_TIMEOUT} s, the maximum ${MAX_TIMEOUT} s; set a longer one for slow builds and test suites. A timeout is not an error: state is "timed_out", exit_code is null, and the summaries hold the output so far. Child processes still running when a foreground command exits are terminated. With background: true the call returns a process_id immediately and no timeout applies; follow the process with process.monitor and process.logs, and stop it with process.kill. process.logs returns the full output. If a person's approval is pending, call again with the same arguments to wait for the decision.`,
+  description: `Run a command in the sandbox. Returns exit_code, the last lines of stdout and stderr, duration, state and resource usage. With args, command is a program that runs directly; without args, command is a shell command line. Prefer args to quoting. Each call starts a new process, so \`cd\` and exported variables do not carry over. By default only the workspace and /tmp are writable; /tmp is private to your commands and kept between them. The default timeout is ${DEFAULT_TIMEOUT} s, the maximum ${MAX_TIMEOUT} s; set a longer one for slow builds and test suites. A timeout is not an error: state is "timed_out", exit_code is null, and the summaries hold the output so far. Child processes still running when a foreground command exits are terminated. With background: true the call returns a process_id immediately and no timeout applies; follow the process with process.monitor and process.logs, and stop it with process.kill. process.logs returns the full output. A foreground command that outlasts the call continues in the background until its timeout: state is "running". If a person's approval is pending, call again with the same arguments to wait for the decision.`,
   input: RunInput,
   output: RunResult,
+  text: runText,
   annotations: RUN_ANNOTATIONS,
   meta: { version: "1.1", tags: ["process", "execute", "sandbox"] },
   operation: "run",
@@ -70,7 +76,11 @@ async function run(args: Args, { gateway, context }: HandlerCall): Promise<Handl
   const usage = result.status === "running" ? gateway.session(result.id).usage().usage : result.resourceUsage;
   const refused = refusal(result, { process_id: result.id, duration_ms: 0 });
   if (refused) return refused;
-  const query = { lines: args.stdout_lines, maxBytes: SUMMARY_BYTES, hint: `process.logs process_id=${result.id}` };
+  const query = {
+    lines: args.stdout_lines,
+    maxBytes: SUMMARY_BYTES,
+    hint: `${toolName("process.logs")} process_id=${result.id}`,
+  };
   const summaries = {
     stdout: await resultLastLines(gateway, result, { ...query, stream: "stdout" }),
     stderr: await resultLastLines(gateway, result, { ...query, stream: "stderr" }),
@@ -112,6 +122,7 @@ const processMonitor = tool({
     "Return the state (running, completed, killed or timed_out), exit code, elapsed time and resource usage of a process. Read its output with process.logs.",
   input: MonitorInput,
   output: MonitorResult,
+  text: monitorText,
   annotations: READ_ANNOTATIONS,
   meta: { version: "1.0", tags: ["process", "monitor", "status"] },
   operation: "read",
@@ -142,6 +153,7 @@ const processList = tool({
     "List this agent's processes, most recent first, with state, exit code, times and resource usage. total counts all processes that match state_filter.",
   input: ListInput,
   output: ListResult,
+  text: processesText,
   annotations: READ_ANNOTATIONS,
   meta: { version: "1.0", tags: ["process", "list", "status"] },
   operation: "list",
@@ -166,6 +178,7 @@ const processKill = tool({
   description: `Send a signal to a process and all its child processes. SIGTERM (the default) is followed by SIGKILL after force_after seconds (default ${DEFAULT_FORCE_AFTER}, 0 disables it). killed is false if the process had exited before the signal arrived or is still running.`,
   input: KillInput,
   output: KillResult,
+  text: killText,
   annotations: KILL_ANNOTATIONS,
   meta: { version: "1.0", tags: ["process", "kill", "terminate"] },
   operation: "kill",

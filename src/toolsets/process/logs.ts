@@ -1,10 +1,11 @@
-import { MODEL_BYTES } from "../../core/output-limits.ts";
 import type { SessionInfo } from "../../core/session.ts";
 import { characterStart, type OutputSource, readPage } from "../../session/logs/reader.ts";
+import { MODEL_BYTES } from "../../text/output-limits.ts";
 import { READ_ANNOTATIONS, tool } from "../define.ts";
+import { waitForSession } from "../output.ts";
 import { isUnstarted } from "../run.ts";
 import { LogsInput, LogsResult } from "./schema.ts";
-import { invalidStream, stateOf, unstartedFailure } from "./text.ts";
+import { invalidStream, logsText, stateOf, unstartedFailure } from "./text.ts";
 
 const NOTHING: Part = { text: "", size: 0, consumed: 0, complete: true };
 
@@ -12,20 +13,23 @@ export const processLogs = tool({
   name: "process.logs",
   title: "Read process output",
   description:
-    "Return the output of a running or finished process, up to 64 KiB per call. offset and limit count bytes of each stream; characters are never split, and without limit, lines are not either. Escape sequences are removed. To read more, or to follow a running process, call again with offset + stdout_consumed (or stderr_consumed) as the offset. truncated is true when there is more output.",
+    "Return the output of a running or finished process, up to 64 KiB per call. offset and limit count bytes of each stream; characters are never split, and without limit, lines are not either. Escape sequences are removed. To read more, or to follow a running process, call again with offset + stdout_consumed (or stderr_consumed) as the offset. truncated is true when there is more output. With wait, the call first waits for the process to exit.",
   input: LogsInput,
   output: LogsResult,
+  text: logsText,
   annotations: READ_ANNOTATIONS,
   meta: { version: "1.0", tags: ["process", "logs", "output"] },
   operation: "read",
   argumentFailures: { stream: invalidStream },
-  async handle({ process_id, stream, offset, limit }, { gateway }) {
-    const session = await gateway.find(process_id);
-    const info = session.info();
-    if (isUnstarted(info)) {
-      return { structured: { process_id: info.id }, failure: unstartedFailure(info) };
+  async handle({ process_id, stream, offset, limit, wait }, call) {
+    const session = await call.gateway.find(process_id);
+    if (isUnstarted(session.info())) {
+      return { structured: { process_id: session.id }, failure: unstartedFailure(session.info()) };
     }
     const source = await session.reading();
+    await waitForSession(call, session, { seconds: wait });
+    // The state is read before the output, so a state other than running means that all output has been written.
+    const info = session.info();
     const room = share(info, offset, Math.min(limit ?? MODEL_BYTES, MODEL_BYTES), stream);
     const part = (name: "stdout" | "stderr") => read(source, name, { offset, limit, maxBytes: room[name] });
     const stdout = stream === "stderr" ? sizeOnly(info, "stdout") : await part("stdout");

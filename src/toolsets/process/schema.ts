@@ -34,7 +34,7 @@ export const RunInput = z.strictObject({
     .optional()
     .describe(`Timeout in seconds (default ${DEFAULT_TIMEOUT}, maximum ${MAX_TIMEOUT}); ignored in the background`),
   background: z.boolean().default(false).describe("Return a process_id immediately; no timeout applies"),
-  stdin: z.string().optional().describe("Text for stdin; ignored in the background"),
+  stdin: z.string().optional().describe("Text for stdin, which is otherwise empty; ignored in the background"),
   cpu_limit: z.number().positive().optional().describe("CPU limit in cores; 0.5 is half a core"),
   memory_limit: z
     .int()
@@ -74,6 +74,7 @@ export const LogsInput = z.strictObject({
   stream: z.enum(STREAMS).default("both").describe("Output stream to read"),
   offset: z.int().min(0).default(0).describe("Byte offset to start at"),
   limit: z.int().min(1).optional().describe("Maximum number of bytes per stream (at most 64 KiB)"),
+  wait: waitSeconds("the process to exit"),
 });
 
 const usage = z

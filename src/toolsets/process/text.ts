@@ -1,17 +1,35 @@
 import type { ResourceUsage, RunResult, Status } from "../../core/result.ts";
 import type { SessionInfo } from "../../core/session.ts";
-import { outcomeMessage } from "../outcome-message.ts";
-import { listedCommand } from "../result-text.ts";
+import { outcomeNote, remarksOnly } from "../outcome-message.ts";
+import {
+  fieldsLine,
+  joinLines,
+  listedCommand,
+  listText,
+  type ResultRemarks,
+  remarkLines,
+  streamsText,
+} from "../result-text.ts";
+import { toolName } from "../tool-names.ts";
 import type { Vocabulary } from "../vocabulary.ts";
 import { MAX_TIMEOUT } from "./schema.ts";
 
 export const PROCESS_WORDS: Vocabulary = {
   background: "background: true",
   timeout: `a longer timeout (at most ${MAX_TIMEOUT} s)`,
-  stop: "process.kill",
-  list: "process.list",
-  status: "process.monitor",
-  output: "process.logs",
+  get stop() {
+    return toolName("process.kill");
+  },
+  session: "process",
+  get list() {
+    return toolName("process.list");
+  },
+  get status() {
+    return toolName("process.monitor");
+  },
+  get output() {
+    return toolName("process.logs");
+  },
   remove: null,
   stdin: null,
   terminal: null,
@@ -62,7 +80,7 @@ export function processResult(
   timeoutMs?: number,
 ): Record<string, unknown> {
   const { id, status, durationMs, warnings, error } = result;
-  const note = status === "running" ? stillRunning(durationMs) : outcomeMessage(result, PROCESS_WORDS, timeoutMs);
+  const note = error ? remarksOnly(result, PROCESS_WORDS) : runNote(result, timeoutMs);
   return {
     exit_code: exitCodeOf(result),
     stdout_summary: summaries.stdout,
@@ -72,13 +90,17 @@ export function processResult(
     state: stateOf(status),
     resource_usage: usageOf(usage),
     ...(warnings.length > 0 ? { warnings } : {}),
-    ...(note === null || error ? {} : { note }),
+    ...(note === null ? {} : { note }),
   };
+}
+
+function runNote(result: RunResult, timeoutMs: number | undefined): string | null {
+  return result.status === "running" ? stillRunning(result.durationMs) : outcomeNote(result, PROCESS_WORDS, timeoutMs);
 }
 
 function stillRunning(durationMs: number): string {
   const seconds = Math.ceil(durationMs / 1000);
-  return `Still running after ${seconds}s; it continues in the background until its timeout. Follow it with process.monitor and process.logs, and stop it with process.kill.`;
+  return `Still running after ${seconds}s; it continues in the background until its timeout. Follow it with ${toolName("process.monitor")} and ${toolName("process.logs")}, and stop it with ${toolName("process.kill")}.`;
 }
 
 /** Returns one process as shown by `process.monitor` and `process.list`. */
@@ -97,12 +119,56 @@ export function processEntry(info: SessionInfo, usage: ResourceUsage | null): Re
 
 /** Returns a process as shown by `process.monitor`: also how it ended, and its warnings. */
 export function monitored(info: SessionInfo, usage: ResourceUsage | null): Record<string, unknown> {
-  const note = outcomeMessage(info, PROCESS_WORDS);
+  const note = info.error ? remarksOnly(info, PROCESS_WORDS) : outcomeNote(info, PROCESS_WORDS);
   return {
     ...processEntry(info, usage),
     ...(info.warnings.length > 0 ? { warnings: info.warnings } : {}),
     ...(note === null ? {} : { note }),
   };
+}
+
+/** Returns the text of a result of `process.run`, without the resource usage, which `process.monitor` returns. */
+export function runText({ stdout_summary, stderr_summary, ...structured }: Record<string, unknown>): string {
+  const { process_id, state, exit_code, duration_ms } = structured;
+  const started = state === "running" && stdout_summary === "" && stderr_summary === "";
+  const output = started ? null : streamsText(String(stdout_summary), String(stderr_summary));
+  const facts = fieldsLine({ process_id, state, exit_code, duration_ms });
+  return joinLines([output, facts, ...remarkLines(structured as ResultRemarks)]);
+}
+
+/** Returns the text of a result of `process.monitor`. */
+export function monitorText({
+  process_id: _,
+  command,
+  warnings,
+  note,
+  error,
+  ...facts
+}: Record<string, unknown>): string {
+  return joinLines([`${fieldsLine(facts)} ${command}`, ...remarkLines({ warnings, note, error } as ResultRemarks)]);
+}
+
+/** Returns the text of a result of `process.list`. */
+export function processesText({ processes, total, note }: Record<string, unknown>): string {
+  return listText(processes as Record<string, unknown>[], {
+    total: Number(total),
+    note: (note ?? null) as string | null,
+  });
+}
+
+/** Returns the text of a result of `process.kill`. */
+export function killText({ process_id: _, killed, ...facts }: Record<string, unknown>): string {
+  return fieldsLine({ killed: String(killed), ...facts });
+}
+
+/** Returns the text of a result of `process.logs`: the output, and where it ends. */
+export function logsText({ stdout, stderr, ...structured }: Record<string, unknown>): string {
+  const { stdout_size, stdout_consumed, stderr_size, stderr_consumed, truncated, state } = structured;
+  const position = {
+    ...(stdout_size === 0 ? {} : { stdout_consumed, stdout_size }),
+    ...(stderr_size === 0 ? {} : { stderr_consumed, stderr_size }),
+  };
+  return joinLines([streamsText(String(stdout), String(stderr)), fieldsLine({ ...position, truncated, state })]);
 }
 
 export function unstartedFailure({ id, status, error }: SessionInfo) {
@@ -113,7 +179,12 @@ export function unstartedFailure({ id, status, error }: SessionInfo) {
   };
 }
 
-const LIST_PROCESSES = { action: "list_processes", hint: "Use process.list to see all tracked processes." };
+const LIST_PROCESSES = {
+  action: "list_processes",
+  get hint() {
+    return `Use ${toolName("process.list")} to see all tracked processes.`;
+  },
+};
 const CHECK_SCOPE = {
   action: "check_scope",
   hint: "Use a folder inside the workspace, or omit working_directory.",
@@ -124,7 +195,7 @@ const CHECK_PERMISSIONS = {
   hint: "Verify that the program is executable and that the sandbox allows the access it needs.",
 };
 
-const RETRY = { action: "retry", hint: "Retry the operation." };
+const RETRY = { action: "retry", hint: "Correct the cause, then retry the operation." };
 const SPAWN_FAILED = { type: "SpawnFailed", recovery: [CHECK_PERMISSIONS, RETRY] };
 const NOT_FOUND = { type: "ProcessNotFound", recovery: [LIST_PROCESSES], only: true };
 
@@ -157,7 +228,9 @@ export const PROCESS_ERRORS = {
   AmbiguousId: NOT_FOUND,
   AlreadyExited: {
     type: "ProcessAlreadyExited",
-    recovery: [{ action: "check_status", hint: "Use process.monitor to see the final state and exit code." }],
+    recovery: [
+      { action: "check_status", hint: `Use ${toolName("process.monitor")} to see the final state and exit code.` },
+    ],
     only: true,
   },
   KillFailed: { recovery: [{ action: "force_kill", hint: "Retry with signal='SIGKILL'." }] },

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { z } from "zod";
-import { RUNNER_STREAM_BYTES } from "../../core/output-limits.ts";
 import type { RunRequest } from "../../core/request.ts";
 import { splitWords } from "../../shell/quote.ts";
+import { RUNNER_STREAM_BYTES } from "../../text/output-limits.ts";
 import {
   type HandlerCall,
   KILL_ANNOTATIONS,
@@ -33,21 +33,25 @@ import {
 } from "./schema.ts";
 import {
   blockReason,
+  factsText,
   joinedNote,
   NO_CLOSING_QUOTE,
   NO_COMMAND,
   RUNNER_WORDS,
   runnerResult,
+  runText,
   stillRunning,
   unknownPid,
+  withShellHint,
 } from "./text.ts";
 
 const run = tool({
   name: "run",
   title: "Run a command",
-  description: `Run a command and wait until it exits. Returns exit_code, stdout, stderr (each up to 32 KiB; the middle of longer output is omitted) and timing. By default the command is split into arguments by the rules of POSIX shlex and runs without a shell; set shell: true for pipes, redirections, && and globs. Each call starts a new process, so \`cd\` and exported variables do not carry over. By default only the workspace and /tmp are writable; /tmp is private to your commands and kept between them. A command that exceeds the timeout (default ${DEFAULT_TIMEOUT} s, maximum ${MAX_TIMEOUT} s) is terminated with its child processes: timed_out is true, exit_code is -1, and the output so far is kept. Child processes still running when the command exits are terminated. Use run_background for servers, watchers and longer commands. Check exit_code, then stderr. If blocked is true, report block_reason; do not rephrase the command. If the command outlasts the call, the note says that it is still running, with a pid for kill_process: call run again with the same arguments to wait for it and get its result. If a person's approval is pending, call again with the same arguments to wait for the decision.`,
+  description: `Run a command and wait until it exits. Returns exit_code, stdout, stderr (each up to 32 KiB; the middle of longer output is omitted) and timing. By default the command is split into arguments by the rules of POSIX shlex and runs without a shell; set shell: true for pipes, redirections, && and globs. stdin is empty. Each call starts a new process, so \`cd\` and exported variables do not carry over. By default only the workspace and /tmp are writable; /tmp is private to your commands and kept between them. A command that exceeds the timeout (default ${DEFAULT_TIMEOUT} s, maximum ${MAX_TIMEOUT} s) is terminated with its child processes: timed_out is true, exit_code is -1, and the output so far is kept. Child processes still running when the command exits are terminated. Use run_background for servers, watchers and longer commands. Check exit_code, then stderr. If blocked is true, report block_reason; do not rephrase the command. If the command outlasts the call, the note says that it is still running, with a pid for kill_process: call \`run\` again with the same arguments to wait for it and get its result. If a person's approval is pending, call again with the same arguments to wait for the decision.`,
   input: RunInput,
   output: RunResult,
+  text: runText,
   annotations: RUN_ANNOTATIONS,
   operation: "run",
   failureFields: (args, error) => unusable(commandOf(args), error),
@@ -59,7 +63,7 @@ const run = tool({
     const request: RunRequest = { ...asked, timeoutMs, intent, ...(cwd ? { cwd } : {}), ...(env ? { env } : {}) };
     const options = runOptions(context, timeoutMs);
     const { result: outcome, joined } = await gateway.runOrJoin(callKey(request), request, options);
-    const result = withKillHint(outcome, args.command, RUNNER_WORDS);
+    const result = withShellHint(withKillHint(outcome, args.command, RUNNER_WORDS), asked.args ?? []);
     const query = { maxBytes: RUNNER_STREAM_BYTES, hint: "a narrower command, such as head, tail or grep" };
     const { text: stdout } = await resultOutput(gateway, result, { ...query, stream: "stdout" });
     const { text: stderr } = await resultOutput(gateway, result, { ...query, stream: "stderr" });
@@ -112,9 +116,10 @@ const runBackground = tool({
   name: "run_background",
   title: "Start a background process",
   description:
-    "Start a long-running process, such as a server or watcher, through the shell and return its pid immediately. It has no timeout and keeps running until it exits or kill_process terminates it. Set log_file to read its output later, for example with `run` and `tail -n 50 FILE`. Record the pid for kill_process. Use run instead when you need the output now.",
+    "Start a long-running process, such as a server or watcher, through the shell and return its pid immediately. It has no timeout and keeps running until it exits or kill_process terminates it. Set log_file to read its output later, for example with `run` and `tail -n 50 FILE`. Record the pid for kill_process. Use `run` instead when you need the output now.",
   input: RunBackgroundInput,
   output: RunBackgroundResult,
+  text: factsText,
   annotations: RUN_ANNOTATIONS,
   operation: "run",
   failureFields: (args) => ({ success: false, pid: null, command: repeatedCommand(commandOf(args)) }),
@@ -158,6 +163,7 @@ const killProcess = tool({
   description: `Terminate a process that run_background started, with all its child processes: SIGTERM, then SIGKILL after graceful_timeout seconds (default ${DEFAULT_GRACE}). Succeeds if the process has already exited. Rejects the pid of a process that these tools did not start.`,
   input: KillProcessInput,
   output: KillProcessResult,
+  text: factsText,
   annotations: KILL_ANNOTATIONS,
   operation: "kill",
   failureFields: () => ({ success: false }),
@@ -183,6 +189,7 @@ const isBlocked = tool({
     "Check whether the safety rules block a command, without running it. The command is checked as shell text. If it is blocked, report block_reason and propose a safe alternative; do not rephrase the command to bypass the rule.",
   input: IsBlockedInput,
   output: IsBlockedResult,
+  text: factsText,
   annotations: READ_ANNOTATIONS,
   operation: "list",
   async handle({ command }, { gateway }) {
@@ -194,7 +201,7 @@ const isBlocked = tool({
 /** The `runner` toolset: commands with exit code, separate streams and a stated intent. */
 export const RUNNER: Toolset = {
   name: "runner",
-  json: true,
+  completeFailures: true,
   tools: [run, runBackground, killProcess, isBlocked],
   mapFailure: failureMapper({}, RUNNER_WORDS),
 };

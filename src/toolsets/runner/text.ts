@@ -1,17 +1,31 @@
 import { constants } from "node:os";
 import type { Verdict } from "../../core/policy.ts";
 import type { RunResult } from "../../core/result.ts";
+import { truncateMiddle } from "../../text/truncate.ts";
 import { truncateFailure } from "../failures.ts";
 import { forModel as failureForModel } from "../next-steps.ts";
-import { outcomeMessage } from "../outcome-message.ts";
-import { repeatedCommand } from "../result-text.ts";
+import { outcomeNote, remarksOnly } from "../outcome-message.ts";
+import {
+  fieldsLine,
+  joinLines,
+  type ResultRemarks,
+  remarkLines,
+  repeatedCommand,
+  streamsText,
+} from "../result-text.ts";
+import { toolName } from "../tool-names.ts";
 import type { Vocabulary } from "../vocabulary.ts";
 import { MAX_TIMEOUT } from "./schema.ts";
 
 export const RUNNER_WORDS: Vocabulary = {
-  background: "run_background",
+  get background() {
+    return toolName("run_background");
+  },
   timeout: `a longer timeout (at most ${MAX_TIMEOUT} s)`,
-  stop: "kill_process",
+  get stop() {
+    return toolName("kill_process");
+  },
+  session: "process",
   list: null,
   status: null,
   output: null,
@@ -43,7 +57,7 @@ export function runnerResult(
   const refused = status === "blocked" || status === "denied";
   const notRun = refused || status === "pending" || status === "failed";
   const exitCode = exitCodeOf(result);
-  const note = outcomeMessage(result, RUNNER_WORDS, timeoutMs);
+  const note = error ? remarksOnly(result, RUNNER_WORDS) : outcomeNote(result, RUNNER_WORDS, timeoutMs);
   return {
     success: status === "completed" && exitCode === 0,
     command: repeatedCommand(command),
@@ -59,14 +73,53 @@ export function runnerResult(
   };
 }
 
+/** Matches an argument that a shell would interpret: an operator, or a word with a pattern or a variable. */
+const SHELL_SYNTAX = /^(?:\|\|?|&&?|;|\d*(?:>>?|<).*)$|[*?$`]/;
+
+/** Adds a hint to the result of a program that failed and complained about an argument meant for a shell. */
+export function withShellHint(result: RunResult, args: readonly string[]): RunResult {
+  if (result.status !== "completed" || result.exitCode === 0) return result;
+  const word = args.find((each) => SHELL_SYNTAX.test(each) && result.output.includes(each));
+  if (word === undefined) return result;
+  const shown = truncateMiddle(word, { maxBytes: MOST_SHOWN }).text;
+  const hint = `Without shell: true, \`${shown}\` is passed to the program as an argument.`;
+  return { ...result, hints: [...result.hints, { action: "use_shell", hint }] };
+}
+
+const MOST_SHOWN = 100;
+
+/** Returns the text of a result of `run`. A command that did not start has no output, and its stderr is the error. */
+export function runText(structured: Record<string, unknown>): string {
+  const { stdout, stderr, exit_code, duration_ms, timed_out, blocked, pid } = structured;
+  // A command that is still running has no exit code yet.
+  const code = pid === undefined ? { exit_code } : {};
+  const facts = fieldsLine({ ...code, duration_ms, timed_out, blocked, pid });
+  const notRun = structured.error !== undefined && stderr === (structured.error as { message: string }).message;
+  const output = notRun ? null : streamsText(String(stdout), String(stderr));
+  return joinLines([output, facts, ...remarkLines(structured as ResultRemarks)]);
+}
+
+/** Returns the text of a result that consists of a few fields. */
+export function factsText({ command: _, error, warnings, ...fields }: Record<string, unknown>): string {
+  const { success, blocked } = fields;
+  // The error says the rest: nothing was started, and the reason is its message.
+  const facts = error === undefined ? shown(fields) : { ...shown({ success }), blocked };
+  return joinLines([fieldsLine(facts), ...remarkLines({ error, warnings } as ResultRemarks)]);
+}
+
+/** Also shows fields that are false: they are the answer of `is_blocked` and `kill_process`. */
+function shown(facts: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, value === false ? "false" : value]));
+}
+
 export function stillRunning(pid: number | null, durationMs: number): string {
   const seconds = Math.ceil(durationMs / 1000);
-  return `Still running after ${seconds}s. Call run again with the same arguments to wait for it and get its result; it continues until its timeout. Stop it with kill_process pid=${pid}.`;
+  return `Still running after ${seconds}s. Call ${toolName("run")} again with the same arguments to wait for it and get its result; it continues until its timeout. Stop it with ${toolName("kill_process")} pid=${pid}.`;
 }
 
 /** Returns the note of a result that belongs to an earlier call. */
 export function joinedNote(startedAt: string, note: unknown): string {
-  const joined = `This is the result of the command that an identical call started at ${startedAt}. Call run again to run it once more.`;
+  const joined = `This is the result of the command that an identical call started at ${startedAt}. Call ${toolName("run")} again to run it once more.`;
   return typeof note === "string" ? `${note} ${joined}` : joined;
 }
 
@@ -101,7 +154,7 @@ export function unknownPid(pid: number) {
     recovery: [
       {
         action: "check_pid",
-        hint: "Pass the pid that run_background returned. Other processes cannot be killed with this tool.",
+        hint: `Pass the pid that ${toolName("run_background")} returned. Other processes cannot be killed with this tool.`,
       },
     ],
   };

@@ -1,40 +1,43 @@
 import type { z } from "zod";
-import { MODEL_BYTES } from "../../core/output-limits.ts";
 import type { SessionInfo } from "../../core/session.ts";
 import type { TerminalSize } from "../../core/terminal.ts";
 import { readLines } from "../../session/logs/reader.ts";
 import type { Session, SessionOutput } from "../../session/session.ts";
 import { signalName, signalNumber } from "../../session/signals.ts";
 import { lastLine } from "../../text/model-output.ts";
+import { MODEL_BYTES } from "../../text/output-limits.ts";
 import { regularExpression } from "../../text/regex.ts";
 import { type HandlerCall, type HandlerResult, RUN_ANNOTATIONS, tool } from "../define.ts";
 import { missingArgument } from "../failures.ts";
+import { outputAfterInput } from "../input-answer.ts";
 import { inputNote } from "../input-note.ts";
+import { outcomeNote } from "../outcome-message.ts";
 import { answerUnread, cursorOf } from "../output.ts";
-import { joinLines, logText, screenText, warningsNote, withinBytes } from "../result-text.ts";
+import { joinLines, listText, logText, screenText, warningsNote, withinBytes } from "../result-text.ts";
 import { readable } from "../run.ts";
 import { endSession } from "../sessions.ts";
+import { toolName } from "../tool-names.ts";
 import { ANSWER_WORDS, GRACE_MS, ProcessInput, ProcessResult, READER } from "./schema.ts";
-import { pollText, sessionFields, stateText, waitText } from "./text.ts";
-
-function state(session: Session): HandlerResult {
-  return stateOf(session.info());
-}
+import { pollText, SHELL_WORDS, sessionFields, stateText, waitText } from "./text.ts";
 
 function stateOf(info: SessionInfo, more: Record<string, unknown> = {}): HandlerResult {
   return { structured: { ...sessionFields(info), ...more }, text: stateText(info) };
 }
 
-/** How long an answer to input waits for its effect: until the program ends, reads again or pauses its output. */
-const SETTLE = { quietMs: 200, timeoutMs: 1000 };
-
-/** Returns the state of the session once the input has had its effect. */
-async function stateAfterInput(session: Session, { root, context }: HandlerCall): Promise<HandlerResult> {
-  const input = session.info().pty !== null;
-  // The answer is about the input, which was sent even if the output may not be read.
-  const settled = root.scoped().session(session.id);
-  await settled.waitFor({ ...SETTLE, input, ...(context.signal ? { signal: context.signal } : {}) }).catch(() => {});
-  return withInputNote(state(session), root, session.id);
+/** Sends input, and returns the output that follows it and the state of the session. */
+async function input(session: Session, call: HandlerCall, send: () => Promise<void>): Promise<HandlerResult> {
+  const output = await outputAfterInput(
+    call,
+    session,
+    send,
+    `${toolName("process")} action=log session_id=${session.id}`,
+  );
+  const info = session.info();
+  const answer =
+    output === null
+      ? stateOf(info)
+      : { structured: { ...sessionFields(info), output }, text: pollText(output, info, 0) };
+  return withInputNote(answer, call.root, session.id);
 }
 
 /** Adds what the program waits for, if it waits for input. */
@@ -50,10 +53,11 @@ async function withInputNote(
   return { ...result, structured: { ...structured, waiting: note }, text: joinLines([text, note]) };
 }
 
-async function write(session: Session, data: string, eof: boolean, call: HandlerCall): Promise<HandlerResult> {
-  if (data !== "") await session.write(data);
-  if (eof) await session.closeStdin();
-  return stateAfterInput(session, call);
+function write(session: Session, data: string, eof: boolean, call: HandlerCall): Promise<HandlerResult> {
+  return input(session, call, async () => {
+    if (data !== "") await session.write(data);
+    if (eof) await session.closeStdin();
+  });
 }
 
 async function extend(session: Session, seconds: number): Promise<HandlerResult> {
@@ -74,15 +78,17 @@ async function kill(session: Session, signal: string | undefined): Promise<Handl
   const info = session.info();
   const ended = info.status !== "running" && !info.lingering;
   const { structured, text } = stateOf(info, { killed: sent && ended });
-  return { structured, text: joinLines([sent && !ended ? "The signal was sent." : null, text ?? null]) };
+  const effect = sent ? (ended ? null : "The signal was sent.") : "The session had already ended.";
+  return { structured, text: joinLines([effect, text ?? null]) };
 }
 
 const REMOVED = "The session and its log were removed.";
 
 /** Removes a session and its log. With `force`, a running session is terminated first. */
 async function remove(session: Session, force: boolean): Promise<HandlerResult> {
-  const { structured, text } = stateOf(await session.remove({ force }), { removed: true });
-  return { structured, text: joinLines([text ?? null, REMOVED]) };
+  const running = session.info().status === "running";
+  const { structured } = stateOf(await session.remove({ force }), { removed: true });
+  return { structured, text: running ? "The session was ended and removed with its log." : REMOVED };
 }
 
 const LAST_LINE_BYTES = 4096;
@@ -94,7 +100,7 @@ async function list({ gateway }: HandlerCall, limit: number): Promise<HandlerRes
       // The last line of a remote session is not read: a list must not cause a request to every worker.
       const own = info.gateway === null ? gateway.session(info.id) : null;
       const last = own ? await readable(() => own.logs({ tail: 1, limit: LAST_LINE_BYTES })) : "";
-      return { ...sessionFields(info), tail: lastLine(last) };
+      return { ...sessionFields(info), note: outcomeNote(info, SHELL_WORDS), tail: lastLine(last) };
     }),
   );
   const { total, warnings } = found;
@@ -144,28 +150,29 @@ async function poll(call: HandlerCall, session: Session): Promise<HandlerResult>
 async function log(session: Session, offset: number | undefined, limit: number): Promise<HandlerResult> {
   const lines = await readLines(await session.reading(), { offset: offset ?? -limit, limit, maxBytes: MODEL_BYTES });
   const { text: output, total, next: next_offset } = lines;
+  const info = session.info();
+  // Without output, the state says whether the command has started.
+  const state = total === 0 ? stateText(info) : null;
   return {
-    structured: { ...sessionFields(session.info()), output, total, next_offset },
-    text: logText(lines),
+    structured: { ...sessionFields(info), output, total, next_offset },
+    text: joinLines([logText(lines), state]),
   };
 }
 
-async function sendKeys(session: Session, keys: string[], call: HandlerCall): Promise<HandlerResult> {
-  await session.sendKeys(keys);
-  return stateAfterInput(session, call);
+function sendKeys(session: Session, keys: string[], call: HandlerCall): Promise<HandlerResult> {
+  return input(session, call, () => session.sendKeys(keys));
 }
 
 /** Sends the text followed by Enter. */
-async function enter(session: Session, text: string, call: HandlerCall): Promise<HandlerResult> {
-  if (session.info().pty === null) await session.write(`${text}\n`);
-  else if (text === "") await session.sendKeys(["Enter"]);
-  else await session.paste(text, { submit: true });
-  return stateAfterInput(session, call);
+function enter(session: Session, text: string, call: HandlerCall): Promise<HandlerResult> {
+  return input(session, call, () => {
+    if (session.info().pty === null) return session.write(`${text}\n`);
+    return text === "" ? session.sendKeys(["Enter"]) : session.paste(text, { submit: true });
+  });
 }
 
-async function paste(session: Session, text: string, call: HandlerCall): Promise<HandlerResult> {
-  await session.paste(text);
-  return stateAfterInput(session, call);
+function paste(session: Session, text: string, call: HandlerCall): Promise<HandlerResult> {
+  return input(session, call, () => session.paste(text));
 }
 
 async function resize(session: Session, size: TerminalSize): Promise<HandlerResult> {
@@ -206,7 +213,10 @@ async function wait(session: Session, asked: Conditions, call: HandlerCall): Pro
     ...(signal ? { signal } : {}),
   });
   const polled = await poll(call, session);
-  return { structured: { ...polled.structured, reason, match }, text: waitText(reason, match, polled.text ?? "") };
+  // What the program waits for is already said.
+  const told = reason === "input" && polled.structured.waiting !== undefined ? "exit" : reason;
+  const text = waitText(told, match, polled.text ?? "");
+  return { structured: { ...polled.structured, reason, match }, text };
 }
 
 type Args = z.output<typeof ProcessInput>;
@@ -216,10 +226,12 @@ export const processTool = tool({
   name: "process",
   title: "Manage sessions",
   description:
-    "Follow and control sessions started by exec. Actions: list; poll (new output and state); log (lines of output, the last ones by default); wait (until exit, a pattern, a pause in output, or a prompt for input; prefer it to polling); write (text to stdin; eof closes it); send-keys, submit (text and Enter), paste, screen (the visible text) and resize for terminals; extend (set a new deadline); kill; clear (remove an ended session); remove (terminate and remove).",
+    "Follow and control sessions started by `exec`. Actions: list; poll (new output and state); log (lines of output, the last ones by default); wait (until exit, a pattern, a pause in output, or a prompt for input; prefer it to polling); write (text to stdin; eof closes it), send-keys, submit (text and Enter) and paste, which return the output that follows (poll returns it too); screen (the visible text) and resize for terminals; extend (set a new deadline); kill; clear (remove an ended session); remove (terminate and remove).",
   input: ProcessInput,
   output: ProcessResult,
   annotations: RUN_ANNOTATIONS,
+  text: (structured) =>
+    listText((structured.sessions ?? []) as Record<string, unknown>[], structured as { total: number }),
   operation: "write",
   async handle(args, call) {
     const answer = await act(args, call);

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { DEFAULT_LINES, MAX_LINES } from "../sessions.ts";
+import { toolName } from "../tool-names.ts";
 
 export const DEFAULT_YIELD_MS = 10_000;
 export const DEFAULT_TIMEOUT = 1800;
@@ -8,9 +9,15 @@ export const GRACE_MS = 1000;
 export const READER = "shell";
 
 export const ANSWER_WORDS = {
-  line: "Answer with process action=submit, or end it with action=kill.",
-  screen: "Look at it with process action=screen and press keys with action=send-keys, or end it with action=kill.",
-  stdin: "Answer with process action=submit, or close its stdin with action=write and eof: true.",
+  get line() {
+    return `Answer with ${toolName("process")} action=submit, or end it with action=kill.`;
+  },
+  get screen() {
+    return `Look at it with ${toolName("process")} action=screen and press keys with action=send-keys, or end it with action=kill.`;
+  },
+  get stdin() {
+    return `Answer with ${toolName("process")} action=submit, or close its stdin with action=write and eof: true.`;
+  },
 };
 
 const MAX_MS = 24 * 3600 * 1000;
@@ -97,7 +104,7 @@ const ACTIONS = [
 
 export const ProcessInput = z.strictObject({
   action: z.enum(ACTIONS).describe("The action to perform; all except list require session_id"),
-  session_id: z.string().min(1).max(200).optional().describe("The session_id that exec returned"),
+  session_id: z.string().min(1).max(200).optional().describe("The session_id that `exec` returned"),
   data: z.string().optional().describe("write, submit, paste: the text"),
   eof: z.boolean().default(false).describe("write: close stdin afterwards"),
   keys: z
@@ -153,8 +160,11 @@ export const ProcessResult = z.object({
   sessions: z.array(session).optional(),
   total: z.int().optional().describe("list: total number of sessions; log: total number of lines"),
   ...session.partial().shape,
-  output: z.string().optional().describe("poll: new output; log: the lines"),
-  unread_bytes: z.int().optional().describe("poll: bytes left to read; poll again to read them"),
+  output: z
+    .string()
+    .optional()
+    .describe("poll, wait: new output; log: the lines; write, send-keys, submit, paste: the output that followed"),
+  unread_bytes: z.int().optional().describe("poll, wait: bytes left to read; poll again to read them"),
   next_offset: z.int().optional().describe("log: offset of the next line"),
   reason: z.string().optional().describe("wait: exit, pattern, quiet, input or timeout"),
   match: z.string().nullable().optional(),

@@ -5,16 +5,28 @@ import { tail } from "../../text/model-output.ts";
 import { truncateMiddle } from "../../text/truncate.ts";
 import { outcomeMessage } from "../outcome-message.ts";
 import { joinLines, listedCommand, warningLines } from "../result-text.ts";
+import { toolName } from "../tool-names.ts";
 import type { Vocabulary } from "../vocabulary.ts";
 
 export const SHELL_WORDS: Vocabulary = {
   background: "background: true",
   timeout: "a longer timeout",
-  stop: 'process and action: "kill"',
-  list: 'process and action: "list"',
-  status: 'process and action: "poll"',
-  output: 'process and action: "log"',
-  remove: 'process and action: "remove"',
+  get stop() {
+    return `${toolName("process")} action=kill`;
+  },
+  session: "session",
+  get list() {
+    return `${toolName("process")} action=list`;
+  },
+  get status() {
+    return `${toolName("process")} action=poll`;
+  },
+  get output() {
+    return `${toolName("process")} action=log`;
+  },
+  get remove() {
+    return `${toolName("process")} action=remove`;
+  },
   stdin: "background: true",
   terminal: "pty: true",
   shell: null,
@@ -70,10 +82,8 @@ export function execText(result: RunResult, output: string, note: string | null,
 }
 
 /** Returns how a foreground command ended, or that it continues. */
-export function execNote(result: RunResult, pid: number | null, timeoutMs: number | undefined): string | null {
-  return result.status === "running"
-    ? stillRunning(result.id, pid, result.durationMs)
-    : outcomeMessage(result, SHELL_WORDS, timeoutMs);
+export function execNote(result: RunResult, session: Controlled | null, timeoutMs: number | undefined): string | null {
+  return session ? stillRunning(session, result.durationMs) : outcomeMessage(result, SHELL_WORDS, timeoutMs);
 }
 
 /** Returns a line that says how much another poll can read now. */
@@ -81,14 +91,26 @@ function unreadLine(unread: number): string | null {
   return unread > 0 ? `${counted(unread, "byte")} left to read; poll again.` : null;
 }
 
-function stillRunning(id: string, pid: number | null, durationMs: number): string {
-  const since = formatDuration(durationMs);
-  return `Still running after ${since} (session_id ${id}, pid ${pid}); it continues in the background. Follow and control it with process (poll, wait, log, write, kill).`;
+type Controlled = Pick<SessionInfo, "id" | "pid" | "pty">;
+
+function stillRunning(session: Controlled, durationMs: number): string {
+  const since = `Still running after ${formatDuration(durationMs)}`;
+  return `${since} (${numbers(session)}); it continues in the background. ${howToFollow(session, false)}`;
 }
 
-export function startedText({ id, pid, warnings }: SessionInfo): string {
-  const start = `Started in the background (session_id ${id}, pid ${pid}). Follow and control it with process (poll, wait, log, write, kill).`;
-  return joinLines([start, ...warningLines(warnings)]);
+export function startedText(info: SessionInfo): string {
+  const start = `Started in the background (${numbers(info)}). ${howToFollow(info, true)}`;
+  return joinLines([start, ...warningLines(info.warnings)]);
+}
+
+function numbers({ id, pid }: Controlled): string {
+  return `session_id ${id}, pid ${pid}`;
+}
+
+/** Names the actions of `process` that the session supports. Without a terminal, stdin may be closed. */
+function howToFollow({ pty }: Controlled, openStdin: boolean): string {
+  const pipes = openStdin ? "wait, poll, log, write, kill" : "wait, poll, log, kill";
+  return `Follow and control it with ${toolName("process")} (${pty === null ? pipes : "wait, poll, screen, submit, send-keys, kill"}).`;
 }
 
 /** Returns the new output, followed by the state of the session. */
@@ -113,7 +135,7 @@ const REASONS: Record<WaitOutcome["reason"], string> = {
   pattern: "The pattern matched.",
   quiet: "There was no output for quietMs.",
   input: "The program is waiting for input.",
-  timeout: "The condition was not met before the timeout; wait again, or check with poll or screen.",
+  timeout: "The condition was not met in time; wait again if it needs longer.",
 };
 
 export function waitText(reason: WaitOutcome["reason"], match: string | null, output: string): string {

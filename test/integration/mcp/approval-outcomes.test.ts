@@ -97,10 +97,10 @@ test("a pending session ends with a denied or expired request, in every listing"
     await run(client, "exec", command, { background: true });
     const [waiting] = await sessions(command);
     const [asked] = await requests(command);
-    assert.match(await poll(waiting?.id ?? ""), /"status":"pending"/);
+    assert.match(await poll(waiting?.id ?? ""), /status: pending/);
     if (end === "denied") await fixture.run("deny", asked?.id ?? "");
     else expireNow(asked?.id ?? "");
-    assert.match(await poll(waiting?.id ?? ""), /"status":"denied"/);
+    assert.match(await poll(waiting?.id ?? ""), /status: denied/);
     assert.deepEqual(await sessions(command), [{ id: waiting?.id, status: "denied" }]);
     const told = await run(client, "exec", command, { background: true });
     assert.match(told, end === "denied" ? /Denied by/ : /expired without a decision/);
@@ -124,6 +124,8 @@ test("an operation on a session that waits for approval says that it has not sta
   const [waiting] = await sessions(command);
   const text = await call(client, "process", { action: "write", session_id: waiting?.id, data: "x" });
   assert.match(text, /has not started.*ApprovalPending/s);
+  const log = await call(client, "process", { action: "log", session_id: waiting?.id });
+  assert.match(log, /no output.*Approval required/s);
   await client.close();
 });
 

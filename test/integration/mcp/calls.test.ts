@@ -15,7 +15,8 @@ type Way = (typeof WAYS)[number];
 const servers = new Map<string, Promise<HttpServer>>();
 let token: Promise<string> | null = null;
 
-async function connect(way: Way, era: Era, ...args: string[]): Promise<Connected> {
+async function connect(way: Way, era: Era, ...more: string[]): Promise<Connected> {
+  const args = ["--tools", "bash,process", ...more];
   if (way === "stdio") return fixture.stdio(args, { era });
   token ??= fixture.token("default");
   const server = servers.get(args.join(" ")) ?? fixture.http(args);
@@ -55,6 +56,46 @@ for (const way of WAYS) {
       const [first, second] = told;
       assert.ok(first && second && first.progress < second.progress);
       assert.match(told.at(-1)?.message ?? "", /^\d.*s: (compiling|done)$/);
+      await close();
+    });
+
+    test(`a client that asked for log messages gets them for operations with the permission notify (${way}, ${era})`, async () => {
+      const { client, close } = await connect(way, era);
+      const told: { level: string; logger?: string | undefined; data: unknown }[] = [];
+      client.setNotificationHandler("notifications/message", ({ params }) => void told.push(params));
+      let level: "info" | "warning" | null = null;
+      const setLevel = async (to: "info" | "warning") => {
+        level = to;
+        if (era === "2025") await client.setLoggingLevel(to);
+      };
+      const call = async (name: string, args: Structured) => {
+        const _meta = era === "2026" && level ? { _meta: { "io.modelcontextprotocol/logLevel": level } } : {};
+        return (await client.callTool({ name, arguments: args, ..._meta })).structuredContent as Structured;
+      };
+      const use = async () => {
+        const command = "TOKEN=ghp_0123456789abcdefghijABCDEFGHIJ012345 sleep 600";
+        const { process_id } = await call("process.run", { command, background: true });
+        await call("process.monitor", { process_id });
+        await call("process.kill", { process_id });
+        await call("Bash", { command: "true", description: "x" });
+        return process_id;
+      };
+      await use();
+      await setLevel("warning");
+      await use();
+      assert.deepEqual(told, []);
+      await setLevel("info");
+      const session_id = await use();
+      assert.deepEqual(
+        told.map(({ data }) => (data as Structured).operation),
+        ["run", "kill"],
+      );
+      for (const { level: as, logger, data } of told) {
+        const { operation, command, ...rest } = data as Structured;
+        assert.deepEqual([as, logger, rest], ["notice", "sallyport", { tool: `process.${operation}`, session_id }]);
+        assert.match(String(command), /^TOKEN=.* sleep 600$/);
+        assert.doesNotMatch(String(command), /ghp_/);
+      }
       await close();
     });
 

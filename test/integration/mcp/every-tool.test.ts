@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { type Connected, ERAS, type Era, McpFixture } from "../../fixtures/mcp.ts";
-import { until } from "../../fixtures/until.ts";
+import { pause, until } from "../../fixtures/until.ts";
 
-const fixture = new McpFixture({ toolsets: { exec: true } });
+const fixture = new McpFixture({ toolsets: { exec: true }, permissions: { write: "autonomous", kill: "autonomous" } });
 after(() => fixture.close());
 
 type Structured = Record<string, unknown>;
@@ -16,6 +16,7 @@ const USER = { capabilities: { elicitation: {} } };
 async function yes(connecting: Promise<Connected>): Promise<Connected> {
   const connected = await connecting;
   connected.client.setRequestHandler("elicitation/create", async () => {
+    await pause(400); // An answer within 300 ms is not a person's.
     return { action: "accept", content: { decision: "once" } } as const;
   });
   return connected;
@@ -101,6 +102,39 @@ for (const [way, connect] of Object.entries(WAYS)) {
       await close();
     });
   }
+}
+
+/** A call of each toolset that runs, one that is blocked, and one with invalid arguments. */
+const OUTCOMES: [name: string, args: Structured][] = ["true", "rm -rf /", 5].flatMap((command) => [
+  ["run", { command, intent: "try it" }],
+  ["process.run", { command }],
+  ["execute", { command }],
+  ["exec", { command }],
+  ["Bash", { command, description: "x" }],
+]);
+
+for (const era of ERAS) {
+  test(`by default every result is text only, and every tool has the metadata that Claude Code reads (${era})`, async () => {
+    const { client, close } = await yes(fixture.stdio(["--tools", ALL], { era, text: true, ...USER }));
+    const { tools } = await client.listTools();
+    for (const { name, outputSchema, description = "", _meta = {} } of tools) {
+      assert.equal(outputSchema, undefined, name);
+      assert.equal(_meta["anthropic/alwaysLoad"], true, name);
+      assert.equal(_meta["anthropic/maxResultSizeChars"], 500_000, name);
+      // Claude Code truncates longer descriptions and instructions.
+      assert.ok(description.length <= 2048, name);
+    }
+    assert.ok((client.getInstructions() ?? "").length <= 2048);
+    for (const [name, args] of OUTCOMES) {
+      const result = await client.callTool({ name, arguments: args });
+      assert.equal("structuredContent" in result, false, `${name} ${JSON.stringify(args)}`);
+      assert.deepEqual(
+        (result.content as { type: string }[]).map(({ type }) => type),
+        ["text"],
+      );
+    }
+    await close();
+  });
 }
 
 test("the descriptions of all toolsets together stay within the size limit", async () => {

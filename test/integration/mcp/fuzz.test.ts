@@ -9,7 +9,7 @@ const fixture = new McpFixture();
 after(() => fixture.close());
 
 const saved = corpus(new URL("corpus/lines.txt", import.meta.url));
-const LINES = 1500;
+const LINES = 1000;
 /** Number of lines sent before each check that the server still works. */
 const BATCH = 250;
 

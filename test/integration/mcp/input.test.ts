@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { McpFixture } from "../../fixtures/mcp.ts";
+import { pause } from "../../fixtures/until.ts";
 
 const fixture = new McpFixture({ sandbox: "off", toolsets: { exec: true } });
 after(() => fixture.close());
@@ -11,7 +12,8 @@ test("tools refuse input that a shell would run and policy blocks", async () => 
   const user = { capabilities: { elicitation: {} } };
   const { client, close } = await fixture.stdio(["--tools", "process,exec,shell"], user);
   client.setRequestHandler("elicitation/create", async () => {
-    return { action: "accept", content: { decision: "once" } } as const;
+    await pause(400); // An answer within 300 ms is not a person's.
+    return { action: "accept", content: {} } as const;
   });
   const call = async (name: string, args: Structured) => {
     const { structuredContent, content, isError } = await client.callTool({ name, arguments: args });

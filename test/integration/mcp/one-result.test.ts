@@ -3,9 +3,13 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { type Connected, McpFixture } from "../../fixtures/mcp.ts";
-import { until } from "../../fixtures/until.ts";
+import { pause, until } from "../../fixtures/until.ts";
 
-const fixture = new McpFixture({ toolsets: { exec: true }, limits: { memoryBytes: 64 << 20 } });
+const fixture = new McpFixture({
+  toolsets: { exec: true },
+  permissions: { write: "autonomous", kill: "autonomous" },
+  limits: { memoryBytes: 64 << 20 },
+});
 after(() => fixture.close());
 
 interface Answer {
@@ -20,6 +24,7 @@ function connect(): Promise<Connected> {
     const tools = ["--tools", "runner,process,exec,shell,bash"];
     const connected = await fixture.stdio(tools, { capabilities: { elicitation: {} } });
     connected.client.setRequestHandler("elicitation/create", async () => {
+      await pause(400); // An answer within 300 ms is not a person's.
       return { action: "accept", content: { decision: "once" } } as const;
     });
     return connected;
@@ -118,7 +123,75 @@ for (const [toolset, run] of Object.entries(RUN)) {
 
   test(`${toolset}: a command without output yields a text that says so`, async () => {
     const { text } = await run("true");
-    assert.match(text, /^\(no output\)|"stdout(_summary)?":""/);
+    assert.match(text, /^\(no output\)$/m);
+  });
+}
+
+test("shell: exec and process report the same warnings of a session", async () => {
+  const command = "mkdir -p same && cd same && git init -q . && git config core.fsmonitor ./x";
+  const { structured } = (await RUN.shell?.(command)) ?? assert.fail();
+  const polled = await call("process", { action: "poll", session_id: structured.session_id });
+  assert.notDeepEqual(structured.warnings, []);
+  assert.deepEqual(polled.structured.warnings, structured.warnings);
+});
+
+/** Fields whose value is not in the text of a foreground command: its command, and what the process monitor returns. */
+const NOT_IN_TEXT = new Set(["success", "command", "resource_usage", "status"]);
+
+for (const toolset of ["exec", "process", "runner"]) {
+  test(`${toolset}: the text is the output, followed by the fields of the structured content`, async () => {
+    const { text, structured } = (await RUN[toolset]?.("echo '\"one\"'; echo; echo two; exit 3")) ?? assert.fail();
+    assert.match(text, /^"one"\n\ntwo\n\[.*exit_code: 3.*\]$/);
+    for (const [name, value] of Object.entries(structured)) {
+      if (NOT_IN_TEXT.has(name) || value === null || value === false || value === "") continue;
+      if (Array.isArray(value) && value.length === 0) continue;
+      const shown = typeof value === "string" && value.includes("\n") ? value : `${name}: ${value}`;
+      assert.ok(text.includes(shown), `${text}\nlacks ${shown}`);
+    }
+  });
+}
+
+test("stderr has a heading in the text of toolsets that return it apart from stdout", async () => {
+  for (const run of [RUN.process, RUN.runner]) {
+    assert.match((await run?.("echo out; echo err >&2"))?.text ?? "", /^out\nstderr:\nerr\n\[/);
+    assert.match((await run?.("echo err >&2"))?.text ?? "", /^stderr:\nerr\n\[/);
+  }
+});
+
+test("process.logs waits for the end of a process and returns its output", async () => {
+  const { structured: started } = await call("process.run", { command: "echo a; sleep 0.3; echo b", background: true });
+  const { process_id } = started;
+  const { text, structured } = await call("process.logs", { process_id, wait: 60 });
+  assert.equal(structured.state, "completed");
+  assert.equal(text, "a\nb\n[stdout_consumed: 4, stdout_size: 4, state: completed]");
+});
+
+const PROMPTS = "while printf '> '; read -r line; do echo \"[$line]\"; done";
+
+for (const [toolset, { start, write, read }] of Object.entries({
+  exec: {
+    start: () => call("execute_pty", { command: PROMPTS, background: true }),
+    write: (id: unknown, line: string) =>
+      call("process_manager", { action: "write", session_id: id, data: `${line}\n` }),
+    read: (id: unknown) => call("process_poll", { session_id: id }),
+  },
+  shell: {
+    start: () => call("exec", { command: PROMPTS, pty: true, yieldMs: 1000 }),
+    write: (id: unknown, line: string) => call("process", { action: "submit", session_id: id, data: line }),
+    read: (id: unknown) =>
+      call("process", { action: "wait", session_id: id, pattern: "\\[two €\\]", timeoutMs: 60_000 }),
+  },
+})) {
+  test(`${toolset}: the answer to input has the output that follows, which a later read returns too`, async () => {
+    const started = await start();
+    assert.match(started.text, /^> $/m);
+    const { session_id } = started.structured;
+    assert.match((await write(session_id, "one")).text, /^one\n\[one\]\n> \n/);
+    const { text, structured } = await write(session_id, "two €");
+    assert.match(text, /^two €\n\[two €\]\n> \n/);
+    assert.equal(structured.output, "two €\n[two €]\n> ");
+    assert.match((await read(session_id)).text, /^(?:> )?one\n\[one\]\n> two €\n\[two €\]\n> $/m);
+    await call(toolset === "exec" ? "process_manager" : "process", { action: "kill", session_id });
   });
 }
 

@@ -103,9 +103,11 @@ const COMPOSITION: Statement[] = [
     says: "without a decision the result is pending, and the repeated call uses the approval",
     holds: async (bench) => {
       bench.answer = null;
-      const { error, approval_id } = await bench.call("execute", { command: "echo approved" }, { answerWithinMs: 50 });
+      const { error, ...more } = await bench.call("execute", { command: "echo approved" }, { answerWithinMs: 50 });
       assert.equal(error.type, "ApprovalPending");
-      bench.gateway.approvals.decide(approval_id, { decision: "once", who: "tester", channel: "library" });
+      const [asked] = bench.gateway.approvals.list({ status: "pending" });
+      assert.ok(asked && !JSON.stringify([error, more]).includes(asked.id));
+      bench.gateway.approvals.decide(asked.id, { decision: "once", who: "tester", channel: "library" });
       assert.equal((await execute(bench, "echo approved")).output, "approved\n");
       bench.answer = "once";
     },
@@ -119,7 +121,7 @@ const EXECUTION: Statement[] = [
     holds: async (bench) => {
       assert.deepEqual(required(bench.tool("execute")), ["command"]);
       const { session_id, log_path, ...rest } = await execute(bench, "echo out; echo err >&2; exit 3");
-      const note = "Exit code 3. See the output.";
+      const note = null;
       const result = { exit_code: 3, output: "out\nerr\n", timed_out: false, status: "completed" };
       assert.deepEqual(rest, { ...result, warnings: [], note });
       assert.equal(log_path, bench.fixture.path(EXEC_LOG_FOLDER, `${session_id}.log`));

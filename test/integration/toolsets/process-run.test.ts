@@ -31,8 +31,8 @@ const OVERVIEW: Statement[] = [
       await bench.call("process.list", {});
       await bench.call("process.logs", { process_id });
       assert.deepEqual(
-        bench.events.map(({ type }) => type),
-        ["started"],
+        bench.events.map((event) => (event.type === "operation" ? event.operation : event.type)),
+        ["started", "run"],
       );
       await bench.call("process.kill", { process_id });
       assert.deepEqual(bench.events.at(-1), { type: "operation", operation: "kill", session: process_id });

@@ -7,7 +7,7 @@ import type { Client } from "@modelcontextprotocol/client";
 import type { ToolsetName } from "../../../src/toolsets/tool.ts";
 import { tools } from "../../../src/toolsets/tools.ts";
 import { McpFixture } from "../../fixtures/mcp.ts";
-import { until } from "../../fixtures/until.ts";
+import { pause, until } from "../../fixtures/until.ts";
 import { Bench, type Result } from "./conformance.ts";
 import { NEVER } from "./runner.ts";
 
@@ -26,7 +26,8 @@ function bench(toolset: ToolsetName): Promise<Bench> {
 before(async () => {
   ({ client } = await mcp.stdio(["--tools", "bash,exec,process,runner,shell"], { capabilities: { elicitation: {} } }));
   client.setRequestHandler("elicitation/create", async () => {
-    return { action: "accept", content: { decision: "once" } } as const;
+    await pause(400); // An answer within 300 ms is not a person's.
+    return { action: "accept", content: {} } as const;
   });
 });
 after(async () => {
@@ -77,8 +78,11 @@ test("the instructions of a server whose tools are hidden do not claim that comm
     const { client: other } = await hidden.stdio(["--tools", "exec"]);
     assert.deepEqual((await other.listTools()).tools, []);
     const instructions = other.getInstructions() ?? "";
-    assert.match(instructions, /If no tools are listed, the operator has disabled them, and no command can run\./);
-    assert.doesNotMatch(instructions, /^Commands run/m);
+    assert.match(
+      instructions,
+      /^If no tools are listed, the operator has disabled them: no command can run, and the rest/,
+    );
+    assert.match(instructions, /does not apply\. Otherwise, the tools run commands/);
   } finally {
     await hidden.close();
   }
@@ -121,7 +125,11 @@ test("the sandbox confines a command on a terminal as it does on pipes", async (
     ["exec", { pty: true, env: { N: "2" } }],
     ["exec", { pty: false, env: { N: "3" } }],
   ] as const) {
-    await text(name, { command, ...more });
+    // The form of the client cannot show the whole command, so it is approved elsewhere.
+    if ((await text(name, { command, ...more })).includes("ApprovalPending")) {
+      await mcp.run("approve", (await mcp.run("approvals")).split("\t")[0] ?? "");
+      await text(name, { command, ...more });
+    }
     assert.ok(existsSync(mcp.fixture.path(`inside-${more.env.N}`)), `${name}: the command did not run`);
     assert.ok(!existsSync(outside), `${name} wrote outside the workspace`);
   }

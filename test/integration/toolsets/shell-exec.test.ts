@@ -164,7 +164,7 @@ const BACKGROUND: Statement[] = [
         timed_out: false,
         backgrounded: false,
         warnings: [],
-        note: "Exit code 4. See the output.",
+        note: "Exit code 4.",
         aggregated: "done\n",
         tail: "done\n",
       });

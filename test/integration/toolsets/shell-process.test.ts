@@ -145,7 +145,10 @@ const ACTIONS: Statement[] = [
       assert.equal(answer.reason, "timeout");
       await act(bench, id, "kill");
       const bad = await act(bench, id, "wait", { pattern: "(" });
-      assert.match(bad.error.message, /^`pattern`: "\(" is not a valid regular expression/);
+      assert.match(
+        bad.error.message,
+        /^`pattern` is not a valid regular expression \(unterminated group\); received "\("/,
+      );
     },
   },
   {

@@ -126,7 +126,7 @@ const cases: [what: string, outcome: RunResult | SessionInfo, message: string | 
   [
     "lost",
     info({ status: "lost", exitCode: null, error: sessionLost() }),
-    'The command ended because its keeper was killed or the machine went down. The exit code is unknown. Read the output up to that point with process and action: "log".',
+    "The command ended because its keeper was killed or the machine went down. The exit code is unknown. Read the output up to that point with process action=log.",
   ],
   [
     "resource limit",
@@ -166,24 +166,24 @@ const cases: [what: string, outcome: RunResult | SessionInfo, message: string | 
     "Killed by SIGKILL (not sent by Sallyport; peak memory use 1.5G).",
   ],
   ["a signal without a usual cause", result({ exitCode: null, signal: "SIGUSR1" }), "Killed by SIGUSR1."],
-  ["exit code", failed(2), "Exit code 2. See stderr."],
-  ["exit code, output only", result({ exitCode: 1, stdout: "x", output: "x" }), "Exit code 1. See the output."],
+  ["exit code", failed(2), "Exit code 2."],
+  ["exit code, output only", result({ exitCode: 1, stdout: "x", output: "x" }), "Exit code 1."],
   ["exit code without output", result({ exitCode: 1 }), "Exit code 1. It wrote no output."],
-  ["exit code of a session", info({ exitCode: 1, streams: bytes(9) }), "Exit code 1. See the log."],
+  ["exit code of a session", info({ exitCode: 1, streams: bytes(9) }), "Exit code 1."],
   [
     "exit code of a session without output",
     info({ exitCode: 1, streams: bytes(0) }),
     "Exit code 1. It wrote no output.",
   ],
-  ["exit code 124", failed(124), "Exit code 124: `timeout` stopped its command. See stderr."],
-  ["exit code 126", failed(126), "Exit code 126: a command was found but could not be executed. See stderr."],
-  ["exit code 127", failed(127), "Exit code 127: a command was not found. See stderr."],
+  ["exit code 124", failed(124), "Exit code 124: `timeout` stopped its command."],
+  ["exit code 126", failed(126), "Exit code 126: a command was found but could not be executed."],
+  ["exit code 127", failed(127), "Exit code 127: a command was not found."],
   [
     "exit code 137",
     failed(137),
     "Exit code 137: a process was probably killed by SIGKILL (not sent by Sallyport; peak memory use 1.5G).",
   ],
-  ["exit code 255", failed(255), "Exit code 255. See stderr."],
+  ["exit code 255", failed(255), "Exit code 255."],
   [
     "leftover processes",
     result({ leftover: 1 }),
@@ -197,7 +197,7 @@ const cases: [what: string, outcome: RunResult | SessionInfo, message: string | 
   [
     "leftover processes still running",
     info({ leftover: 2, lingering: true }),
-    'Processes it started are still running; stop them with process and action: "kill".',
+    "Processes it started are still running; stop them with process action=kill.",
   ],
   ["leftover processes of a background session that have exited", info({ leftover: 2 }), null],
 ];

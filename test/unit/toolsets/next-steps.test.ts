@@ -10,6 +10,7 @@ import type { Step } from "../../../src/core/step.ts";
 import type { Gateway } from "../../../src/gateway/gateway.ts";
 import { HTTP_WORDING } from "../../../src/http/next-steps.ts";
 import { forModel } from "../../../src/toolsets/next-steps.ts";
+import type { ToolsetName } from "../../../src/toolsets/tool.ts";
 import { tools, toolsetFailure } from "../../../src/toolsets/tools.ts";
 import { commandLineFaults, toolFaults } from "../../fixtures/surface-names.ts";
 
@@ -44,7 +45,8 @@ const EXAMPLES: { [Name in Step["name"]]: Extract<Step, { name: Name }>[] } = {
   "install-bash": [{ name: "install-bash" }],
   "remove-variable": [{ name: "remove-variable", variable: "LD_PRELOAD" }],
   "show-approval": [{ name: "show-approval", approval: "01a1" }],
-  "decide-approval": [{ name: "decide-approval", approval: "01a1" }],
+  "decide-approval": [{ name: "decide-approval" }],
+  "use-fields": [{ name: "use-fields", fields: "command, timeoutMs" }],
   "repeat-request": [{ name: "repeat-request" }],
   "repeat-input": [{ name: "repeat-input" }],
   "raise-limit": [
@@ -69,7 +71,39 @@ function sentences(wording: typeof LIBRARY_WORDING): string[] {
   return worded(RECOVERY, wording).map(({ hint }) => hint);
 }
 
+test("a hint that names what a toolset does not have is recognized", () => {
+  const faulty: [toolset: ToolsetName, hint: string][] = [
+    ["bash", "Run `sallyport approve 01a1`."],
+    ["bash", "See docs/errors.md."],
+    ["bash", "Read the log with process_log."],
+    ["bash", "Pass a higher memory_limit."],
+    ["bash", "Omit `cwd`."],
+    ["bash", "Start it with background: true."],
+    ["process", "Read it with BashOutput."],
+    ["runner", "Read the status with session.info()."],
+    ["runner", "Pass the session_id."],
+    ["exec", "List the commands with process_manager action=show."],
+    ["shell", "End it with process action=stop."],
+    ["shell", "Continue with process start=5."],
+    ["shell", "Ask the operator to raise `limits.memory` in sallyport.json."],
+  ];
+  for (const [toolset, hint] of faulty) {
+    assert.notDeepEqual(toolFaults(hint, tools(gateway, toolset), ALL, toolset), [], `${toolset}: ${hint}`);
+  }
+});
+
+const DOCS = new URL("../../../docs/", import.meta.url).pathname;
+/** A line of a failure in the text of an answer: `- retry: Call the tool again.` */
+const STEP_LINE = /^ ?- [a-z_]+: (.+)$/gm;
+
 for (const toolset of TOOLSETS) {
+  test(`${toolset}: the answers on the page of examples name only what the toolset has`, () => {
+    const page = readFileSync(join(DOCS, `toolset-${toolset}-examples.md`), "utf8");
+    const hints = new Set([...page.matchAll(STEP_LINE)].map(([, hint = ""]) => hint));
+    assert.ok(hints.size > 5, `only ${hints.size} hints were found`);
+    for (const hint of hints) assert.deepEqual(toolFaults(hint, tools(gateway, toolset), ALL, toolset), [], hint);
+  });
+
   test(`${toolset}: next steps name only what the toolset has`, () => {
     const own = tools(gateway, toolset);
     const failure = { type: "InvalidRequest", message: "It failed.", recovery: RECOVERY };
@@ -98,14 +132,17 @@ const MUST_KNOW: readonly RegExp[] = [
   /still running when .* exits are terminated/,
   /timeout/,
   /background/,
+  /outlasts the call|still running after that, it continues in the background/,
   /approval is pending, call again with the same arguments/,
 ];
 
 test("the description of every tool that runs commands says what an agent must know", () => {
   const running = ALL.filter(({ operation, name }) => operation === "run" && name !== "run_background");
   assert.equal(running.length, 6);
-  for (const { name, description } of running) {
+  for (const { name, description, inputSchema } of running) {
     for (const fact of MUST_KNOW) assert.match(description, fact, name);
+    const stdin = (inputSchema.properties as Record<string, { description: string }>).stdin?.description ?? description;
+    assert.match(stdin, /stdin(?:, which)? is (?:otherwise )?(?:empty|closed)/, name);
   }
 });
 
