@@ -1,0 +1,108 @@
+/**
+ * Calls of agent hosts between their hook, which decides on a command, and the shell, which runs it. They are in the
+ * state folder, which neither an agent's commands nor the text of a call can reach (invariant 7).
+ */
+import { createHash, randomBytes } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { SallyportError } from "../core/error.ts";
+
+/** A command that a hook has let run. The shell runs it once, and nothing else. */
+export interface HostCall {
+  host: string;
+  command: string;
+  cwd: string;
+  workspace: string;
+  /** Whether the command may only read. */
+  readOnly: boolean;
+  /** Whether the working directory at its end is that of the host's next command. */
+  keepsDirectory: boolean;
+  /** The approval request that the host's user answers, and the environment that it is bound to. */
+  asked: { approval: string; env: Record<string, string> } | null;
+}
+
+const ID = /^[0-9a-f]{32}$/;
+/** How long a call can wait, for example for the host's user. */
+const MAX_AGE_MS = 24 * 3600 * 1000;
+/** The number of calls that are kept, so that calls that never run do not fill the disk (invariant 6). */
+const MAX_CALLS = 1000;
+/** How often old calls are removed: once in this number of calls. */
+const CLEAN_EVERY = 50;
+
+function folderOf(state: string): string {
+  const folder = join(state, "hosts");
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return folder;
+}
+
+/** Saves a call and returns its ID, which cannot be guessed. */
+export function saveCall(state: string, call: HostCall): string {
+  const folder = folderOf(state);
+  if ((randomBytes(1)[0] as number) <= 256 / CLEAN_EVERY) cleanCalls(folder);
+  const id = randomBytes(16).toString("hex");
+  writeFileSync(join(folder, `${id}.call`), JSON.stringify(call), { mode: 0o600, flag: "wx" });
+  return id;
+}
+
+/** Takes a call, so that it cannot run again. Throws CommandDenied when it is not known, too old, or has run. */
+export function takeCall(state: string, id: string): HostCall {
+  if (!ID.test(id)) throw unknownCall();
+  const folder = folderOf(state);
+  const taken = join(folder, `${id}.taken`);
+  try {
+    // Of several processes, only one can rename the file.
+    renameSync(join(folder, `${id}.call`), taken);
+    if (Date.now() - statSync(taken).mtimeMs > MAX_AGE_MS) throw unknownCall();
+    return JSON.parse(readFileSync(taken, "utf8")) as HostCall;
+  } catch (error) {
+    if (error instanceof SallyportError || (error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    throw unknownCall();
+  } finally {
+    rmSync(taken, { force: true });
+  }
+}
+
+function unknownCall(): SallyportError {
+  return new SallyportError("CommandDenied", "Denied: this call of the agent host is not known, or has already run.", [
+    { action: "run_again", hint: "Send the command again." },
+  ]);
+}
+
+/** Returns the file in which the shell leaves the working directory at the end of a call, for the host. */
+export function directoryFileOf(state: string, id: string): string {
+  return join(state, "hosts", `${id}.directory`);
+}
+
+/**
+ * Returns the workspace of a conversation: that of its first call. A later call could come from a folder that the agent
+ * has chosen.
+ */
+export function workspaceOf(
+  state: string,
+  { host, session }: { host: string; session: string },
+  first: string,
+): string {
+  const name = createHash("sha256").update(`${host}\0${session}`).digest("hex").slice(0, 32);
+  const file = join(folderOf(state), `${name}.workspace`);
+  try {
+    writeFileSync(file, first, { mode: 0o600, flag: "wx" });
+    return first;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+  return readFileSync(file, "utf8");
+}
+
+/** Removes calls and workspaces that are too old, and the oldest of too many. Best effort: errors are ignored. */
+function cleanCalls(folder: string): void {
+  const files = readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    const status = statSync(path, { throwIfNoEntry: false });
+    return status ? [{ path, mtimeMs: status.mtimeMs, days: name.endsWith(".workspace") ? 30 : 1 }] : [];
+  });
+  files.sort((a, b) => b.mtimeMs - a.mtimeMs);
+  const old = files.filter(
+    ({ mtimeMs, days }, place) => place >= MAX_CALLS || Date.now() - mtimeMs > days * MAX_AGE_MS,
+  );
+  for (const { path } of old) rmSync(path, { force: true });
+}

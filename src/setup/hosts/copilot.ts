@@ -1,0 +1,31 @@
+import { type Host, readServer, serverEntry } from "./host.ts";
+
+export const copilot: Host = {
+  name: "copilot",
+  title: "GitHub Copilot CLI",
+  programs: ["copilot"],
+  folders: [],
+  tested: "1.0.102",
+  source: "@github/copilot",
+  modes: ["mcp"],
+  files: {
+    server: {
+      format: "json",
+      user: { folder: ".copilot", variable: { name: "COPILOT_HOME" }, names: ["mcp-config.json"] },
+      project: [".github/mcp.json"],
+    },
+  },
+  servers: ["mcpServers"],
+  entry: (server) => ({ type: "local", ...serverEntry(server), tools: ["*"] }),
+  read: readServer,
+  settings: [],
+  hook: null,
+  shellTools: ["bash"],
+  namespaced: true,
+  serverArgs: [],
+  toolsets: "bash",
+  environment: "all",
+  approvals: "in the host, except with `-p`",
+  remains: "its own `bash` tool, unless it is started with `copilot --excluded-tools bash`",
+  next: "Start it with `copilot --excluded-tools bash`: no configuration file turns off its own shell.",
+};

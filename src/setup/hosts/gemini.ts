@@ -1,0 +1,46 @@
+import { type Host, readServer, serverEntry } from "./host.ts";
+
+export const gemini: Host = {
+  name: "gemini",
+  title: "Gemini CLI",
+  programs: ["gemini"],
+  folders: [],
+  tested: "0.61.0",
+  source: "@google/gemini-cli",
+  modes: ["mcp", "hook"],
+  files: {
+    server: {
+      format: "json",
+      user: { folder: ".gemini", names: ["settings.json"] },
+      project: [".gemini/settings.json"],
+    },
+  },
+  servers: ["mcpServers"],
+  // Without `trust`, the tools are hidden from the model with `-p`.
+  entry: (server) => ({ ...serverEntry(server), trust: true }),
+  read: readServer,
+  settings: [
+    {
+      file: "server",
+      effect: "closes",
+      change: { kind: "include", path: ["tools", "exclude"], value: "run_shell_command" },
+    },
+  ],
+  hook: {
+    file: "server",
+    path: ["hooks", "BeforeTool"],
+    entry: (command) => ({
+      matcher: "run_shell_command",
+      hooks: [{ name: "sallyport", type: "command", command, timeout: 60_000 }],
+    }),
+    next: "Gemini CLI asks its user about a command that requires approval; with `-p`, such a command ends its session.",
+  },
+  shellTools: ["run_shell_command"],
+  namespaced: true,
+  serverArgs: [],
+  toolsets: "bash",
+  environment: "all",
+  approvals: "in the console and on the command line",
+  remains: null,
+  next: "Gemini CLI starts servers only in folders that you trust, also those of your own settings.",
+};

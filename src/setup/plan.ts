@@ -1,0 +1,225 @@
+/** Plans what a set-up, or its removal, writes; nothing is written before the plan is complete. */
+import { realpathSync } from "node:fs";
+import { applyChanges, hunkRecord, isDone, isSatisfied, takeBack } from "./changes.ts";
+import { openDocument, type Path } from "./edit/document.ts";
+import { inFile, unusableFile } from "./errors.ts";
+import {
+  assertWritable,
+  type FileText,
+  locate,
+  type Places,
+  readText,
+  removeFolders,
+  sha256,
+  writeText,
+} from "./files.ts";
+import { hookCommand } from "./hook-command.ts";
+import { type Change, ENTRY, type Host, type Mode, type Scope, type ServerCommand } from "./hosts/host.ts";
+import { type FileRecord, findRecord, readRecords, type SetupRecord, writeRecord } from "./record.ts";
+
+/** A file that changes. */
+export interface FilePlan extends FileText {
+  file: string;
+  /** The new text. Null when the file is removed. */
+  after: string | null;
+  /** The new record. Null when nothing of ours is left in the file. */
+  record: FileRecord | null;
+}
+
+export interface Plan {
+  host: Host;
+  scope: Scope;
+  workspace: string | null;
+  mode: Mode;
+  state: string;
+  files: FilePlan[];
+  /** Whether an earlier set-up was recorded. */
+  recorded: boolean;
+}
+
+export interface PlanOptions {
+  host: Host;
+  scope: Scope;
+  mode: Mode;
+  places: Places;
+}
+
+/** Returns the path of our entry in the file of servers. */
+export function entryPath({ servers, listed }: Host): Path {
+  return [...servers, listed ? { name: ENTRY } : ENTRY];
+}
+
+/** Returns the changes of each file that a set-up requires. */
+export function changesOf(host: Host, server: ServerCommand, scope: Scope, mode: Mode): Map<string, Change[]> {
+  if (mode === "hook") {
+    if (!host.hook) throw new Error(`${host.title} has no hook`);
+    const { file, path, entry } = host.hook;
+    return new Map([[file, [{ kind: "include", path, value: entry(hookCommand(host.name, server)) }]]]);
+  }
+  const entry = host.entry(server);
+  const value = host.listed ? { name: ENTRY, ...entry } : entry;
+  const changes = new Map<string, Change[]>();
+  const add = (file: string, change: Change) => changes.set(file, [...(changes.get(file) ?? []), change]);
+  const settings = host.settings.filter(
+    ({ file, scope: only }) =>
+      (only ?? scope) === scope && host.files[file]?.[scope] && !(scope === "project" && host.projectRemains),
+  );
+  for (const { file, change, effect } of settings) if (effect === "required") add(file, change);
+  add("server", { kind: "set", path: entryPath(host), value });
+  for (const { file, change, effect } of settings) if (effect !== "required") add(file, change);
+  return new Map(
+    Object.keys(host.files)
+      .flatMap((file) => [[file, changes.get(file) ?? []] as const])
+      .filter(([, each]) => each.length > 0),
+  );
+}
+
+function keyOf({ host, scope, places }: PlanOptions) {
+  return { host: host.name, scope, workspace: scope === "project" ? realpathSync(places.workspace) : null };
+}
+
+function recordOf(options: PlanOptions): SetupRecord | null {
+  return findRecord(readRecords(options.places.state), keyOf(options));
+}
+
+/** Returns the path of a file of the host. Throws when the host reads no such file in this scope. */
+function pathOf(file: string, { host, scope, places }: PlanOptions): string {
+  const hostFile = host.files[file];
+  const path = hostFile ? locate(hostFile, scope, places) : null;
+  if (path === null) throw new Error(`${host.title} has no file ${file} in the scope ${scope}`);
+  return path;
+}
+
+function readFile(path: string, { scope, places }: PlanOptions): FileText {
+  return readText(path, scope === "project" ? places.workspace : null);
+}
+
+export function planSetup(options: PlanOptions, server: ServerCommand): Plan {
+  const { host, scope, mode } = options;
+  const { state } = options.places;
+  const earlier = recordOf(options);
+  const wanted = changesOf(host, server, scope, mode);
+  const files = [...wanted].map(([file, changes]) => planFile(file, changes, earlier, options));
+  // A set-up in another mode has changed other files.
+  const obsolete = earlier?.files.filter(({ file }) => !wanted.has(file)) ?? [];
+  files.push(...obsolete.map((record) => planFileRemoval(record, options)));
+  return { host, scope, mode, state, workspace: keyOf(options).workspace, files, recorded: earlier !== null };
+}
+
+function planFile(file: string, changes: Change[], earlier: SetupRecord | null, options: PlanOptions): FilePlan {
+  const { format } = options.host.files[file] ?? options.host.files.server;
+  const record = earlier?.files.find((each) => each.file === file) ?? null;
+  const current = readFile(record?.path ?? pathOf(file, options), options);
+  const { path, text } = current;
+  try {
+    const isUnchanged =
+      !record || JSON.stringify(record.changes.map(({ change }) => change)) === JSON.stringify(changes);
+    if (text !== null && isUnchanged && isSatisfied(openDocument(format, text), changes)) {
+      return { ...current, file, after: text, record };
+    }
+    const before = text !== null && record ? takeBack(format, text, record) : text;
+    const { text: after, applied } = applyChanges(format, before ?? "", changes);
+    const written: FileRecord = {
+      file,
+      path,
+      existed: before !== null,
+      folders: record?.folders ?? [],
+      sha256: sha256(after),
+      hunks: hunkRecord(before ?? "", after),
+      changes: applied,
+    };
+    return { ...current, file, after, record: written };
+  } catch (error) {
+    throw inFile(path, error);
+  }
+}
+
+/** Plans the removal. Without a record, what a set-up writes is removed where it is found. */
+export function planRemoval(options: PlanOptions, server: ServerCommand): Plan {
+  const { host, scope, mode } = options;
+  const { state } = options.places;
+  const earlier = recordOf(options);
+  const files = earlier
+    ? earlier.files.map((record) => planFileRemoval(record, options))
+    : mode === "hook" || hasEntry(options)
+      ? [...changesOf(host, server, scope, mode)].map(([file, changes]) => planUnrecorded(file, changes, options))
+      : [];
+  return { host, scope, mode, state, workspace: keyOf(options).workspace, files, recorded: earlier !== null };
+}
+
+/** Reports whether the file of servers has our entry. Without it, other values in the files are the user's own. */
+function hasEntry(options: PlanOptions): boolean {
+  const { path, text } = readFile(pathOf("server", options), options);
+  try {
+    return (
+      text !== null && openDocument(options.host.files.server.format, text).get(entryPath(options.host)) !== undefined
+    );
+  } catch (error) {
+    throw inFile(path, error);
+  }
+}
+
+function planFileRemoval(record: FileRecord, options: PlanOptions): FilePlan {
+  const { format } = options.host.files[record.file] ?? options.host.files.server;
+  const current = readFile(record.path, options);
+  try {
+    const after = current.text === null ? null : takeBack(format, current.text, record);
+    return { ...current, file: record.file, after, record: null };
+  } catch (error) {
+    throw inFile(record.path, error);
+  }
+}
+
+function planUnrecorded(file: string, changes: Change[], options: PlanOptions): FilePlan {
+  const { host } = options;
+  const { format } = host.files[file] ?? host.files.server;
+  const current = readFile(pathOf(file, options), options);
+  if (current.text === null) return { ...current, file, after: null, record: null };
+  try {
+    const document = openDocument(format, current.text);
+    const entry = entryPath(host);
+    for (const change of changes.toReversed()) {
+      const isEntry = JSON.stringify(change.path) === JSON.stringify(entry);
+      if (isEntry) document.remove(entry);
+      else if (change.kind === "include") document.exclude(change.path, change.value);
+      else if (change.kind === "set" && isDone(document, change)) document.remove(change.path);
+    }
+    return { ...current, file, after: document.text, record: null };
+  } catch (error) {
+    throw inFile(current.path, error);
+  }
+}
+
+export function changedFiles({ files }: Plan): FilePlan[] {
+  return files.filter(({ text, after }) => text !== after);
+}
+
+/** Writes the files and the record. */
+export function carryOut(plan: Plan): void {
+  const { host, scope, workspace, mode, state } = plan;
+  const changed = changedFiles(plan);
+  for (const file of changed) assertWritable(file);
+  const earlier = findRecord(readRecords(state), { host: host.name, scope, workspace });
+  const newMode = scope === "user" ? 0o600 : 0o644;
+  for (const file of changed) {
+    const folders = writeText(file, file.after, newMode);
+    if (file.record) file.record.folders = [...file.record.folders, ...folders];
+  }
+  const kept = plan.files.flatMap(({ record }) => record?.folders ?? []);
+  const made = earlier?.files.flatMap(({ folders }) => folders) ?? [];
+  removeFolders(made.filter((folder) => !kept.includes(folder)));
+  const records = plan.files.flatMap(({ record }) => record ?? []);
+  const isSetUp = records.length > 0;
+  const key = { host: host.name, scope, workspace };
+  if (isSetUp || earlier) writeRecord(state, key, isSetUp ? { ...key, mode, files: records } : null);
+}
+
+/** Throws unless the host can be set up in this scope. */
+export function assertScope({ title, files }: Host, scope: Scope): void {
+  if (files.server[scope] !== null) return;
+  throw unusableFile(
+    title,
+    `it reads no servers from a ${scope === "project" ? "project" : "file of the user"}`,
+    `Use \`--scope ${scope === "project" ? "user" : "project"}\`.`,
+  );
+}
