@@ -25,6 +25,37 @@ function enableCompileCache({ existsSync }) {
   if (enableCompileCache && existsSync(state)) enableCompileCache(join(state, "compiled"));
 }
 
+// Reports whether the command is `mcp` over stdio.
+function servesMcp(args) {
+  const at = args.findIndex((arg, index) => arg[0] !== "-" && !/^--(state|agent|fleet)$/.test(args[index - 1] || ""));
+  return args[at] === "mcp" && !args.some((arg) => /^--http(=|$)/.test(arg));
+}
+
+// Answers every MCP request with an error. A host shows it to its user; of a server that ends, most show only that the
+// connection was closed.
+function answerWithErrors(message) {
+  let rest = "";
+  process.stdin.setEncoding("utf8");
+  process.stdin.on("data", (text) => {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop();
+    for (const line of lines) {
+      const request = parsed(line);
+      if (!request || request.id === undefined || request.method === undefined) continue;
+      const response = { jsonrpc: "2.0", id: request.id, error: { code: -32603, message } };
+      process.stdout.write(`${JSON.stringify(response)}\n`);
+    }
+  });
+}
+
+function parsed(line) {
+  try {
+    return JSON.parse(line);
+  } catch (_) {
+    return null; // a client that sends something else than JSON cannot be answered
+  }
+}
+
 if (isNewEnough(process.versions.node)) {
   // Not an `import` statement, which would load more of Node and take longer than the rest of this file.
   const fs = process.getBuiltinModule("node:fs");
@@ -34,8 +65,8 @@ if (isNewEnough(process.versions.node)) {
   const built = new URL("../dist/cli/main.js", import.meta.url);
   import(fs.existsSync(source) ? source.href : built.href).then(({ main }) => main(process.argv.slice(2)));
 } else {
-  process.stderr.write(
-    `sallyport: requires Node 22.19 or newer; this is v${process.versions.node}. Install it from https://nodejs.org. In a checkout, \`npx sallyport\` uses the version that \`npm ci\` installed.\n`,
-  );
+  const reason = `sallyport: requires Node 22.19 or newer; this is v${process.versions.node}. Install it from https://nodejs.org. In a checkout, \`npx sallyport\` uses the version that \`npm ci\` installed.`;
+  process.stderr.write(`${reason}\n`);
   process.exitCode = 125;
+  if (servesMcp(process.argv.slice(2)) && !process.stdin.isTTY) answerWithErrors(reason);
 }

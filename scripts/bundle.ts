@@ -8,11 +8,22 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { build, type Plugin } from "vite";
 import { coldModules, type Graph } from "./cold-modules.ts";
-import { compileAhead } from "./compile-ahead.ts";
+import { compileAhead, scriptModule } from "./compile-ahead.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const SOURCE = join(ROOT, "src");
-const BUNDLED = ["zod", "unbash", "jsonc-parser"];
+const SDK = "@modelcontextprotocol/server";
+const BUNDLED = [
+  "zod",
+  "unbash",
+  "jsonc-parser",
+  "hono",
+  "@hono/node-server",
+  "ws",
+  SDK,
+  "@modelcontextprotocol/core",
+  "@modelcontextprotocol/node",
+];
 
 /** Replaces `import.meta.url`, so that a file resolves paths relative to its compiled location, not to the bundle. */
 function compiledUrls(): Plugin {
@@ -57,8 +68,11 @@ function builtinsDirectly(): Plugin {
 }
 
 function late(name: string, from: string): string {
-  const [theirs, ours = theirs] = name.split(" as ");
-  if (!/^[a-z]/.test(theirs ?? "")) throw new Error(`${from}: ${theirs} is not a plain function`);
+  const [theirs = "", ours = theirs] = name.split(" as ");
+  const value = (process.getBuiltinModule(from) as Record<string, unknown>)[theirs];
+  // A class or an object cannot be replaced by a function that loads it.
+  if (typeof value !== "function" || !/^[a-z]/.test(theirs))
+    return `const ${ours} = process.getBuiltinModule("${from}").${theirs};`;
   return `const ${ours} = (...given) => process.getBuiltinModule("${from}").${theirs}(...given);`;
 }
 
@@ -72,23 +86,43 @@ function reachable(from: string, graph: Graph, found = new Set<string>()): Set<s
 
 const MAIN = join(SOURCE, "cli/main.ts");
 const TO_RUN = [join(SOURCE, "cli/commands/session/run.ts"), join(SOURCE, "gateway/open.ts")];
-let atStart: Set<string> | null = null;
-let toRun: Set<string> | null = null;
-let cold: Set<string> | null = null;
+/** Where `mcp` starts. What these files need is in a chunk of its own, so that the handshake does not wait for `core`. */
+const TO_GREET = ["cli/commands/service/mcp.ts", "mcp/stdio.ts", "mcp/agent-context.ts"].map((path) =>
+  join(SOURCE, path),
+);
+
+interface Assignment {
+  common: ReadonlySet<string>;
+  core: ReadonlySet<string>;
+  cold: ReadonlySet<string>;
+}
+
+let assigned: Assignment | null = null;
 
 /**
- * Assigns a module to a chunk. `core` has the modules that running a command needs; `cold` has those of them that few
- * commands use, and is evaluated when one of its functions is first called. Null leaves the module to the bundler: it is
- * needed at every start, or by other commands only.
+ * Assigns modules to chunks. `common` has the modules that both `mcp` and running a command start with; `core` has the
+ * others that running a command needs; `cold` has those of them that few commands use, and is evaluated when one of its
+ * functions is first called. The rest is left to the bundler: it is needed at every start, or by other commands only.
  */
+function assign(graph: Graph): Assignment {
+  const all = (files: string[]) => new Set(files.flatMap((file) => [...reachable(file, graph)]));
+  const atStart = all([MAIN]);
+  const toGreet = all(TO_GREET);
+  const toRun = all(TO_RUN);
+  rejectStalePaths([...atStart, ...toRun]);
+  const later = [...toRun].filter((id) => !atStart.has(id));
+  const common = new Set(later.filter((id) => toGreet.has(id)));
+  const core = new Set(later.filter((id) => !toGreet.has(id)));
+  return { common, core, cold: coldModules(new Set([...core].filter(isSeldomUsed)), core, graph) };
+}
+
 function chunkOf(id: string, graph: Graph): string | null {
-  atStart ??= reachable(MAIN, graph);
-  const known = atStart;
-  toRun ??= new Set(TO_RUN.flatMap((file) => [...reachable(file, graph)]).filter((one) => !known.has(one)));
-  if (cold === null) rejectStalePaths([...known, ...toRun]);
-  cold ??= coldModules(new Set([...toRun].filter(isSeldomUsed)), toRun, graph);
-  if (!toRun.has(id)) return null;
-  return cold.has(id) ? "cold" : "core";
+  assigned ??= assign(graph);
+  const { common, core, cold } = assigned;
+  if (common.has(id)) return "common";
+  // The bundler puts its own functions, which all chunks import, into the first chunk that it forms by itself.
+  if (id.includes("/node_modules/ws/")) return "ws";
+  return cold.has(id) ? "cold" : core.has(id) ? "core" : null;
 }
 
 const paths = (text: string): string[] => text.split(/\s+/).filter(Boolean);
@@ -149,12 +183,15 @@ function licenses(): string {
   return texts.join("\n\n");
 }
 
-async function bundle(folder: string): Promise<void> {
+/** Names are kept so that stack traces stay readable. Whitespace is a quarter of the code. */
+const MINIFY = { compress: false, mangle: false, codegen: { removeWhitespace: true } } as const;
+
+async function bundleMain(folder: string): Promise<void> {
   await build({
     configFile: false,
     root: ROOT,
     logLevel: "warn",
-    plugins: [compiledUrls(), builtinsDirectly()],
+    plugins: [sdkInOwnFile(), compiledUrls(), builtinsDirectly()],
     ssr: { noExternal: BUNDLED },
     build: {
       ssr: MAIN,
@@ -167,8 +204,7 @@ async function bundle(folder: string): Promise<void> {
         // One command may import statically a module that another imports dynamically.
         checks: { ineffectiveDynamicImport: false },
         output: {
-          // Names are kept so that stack traces stay readable. Whitespace is a quarter of the code.
-          minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+          minify: MINIFY,
           entryFileNames: "main.js",
           chunkFileNames: "[name]-[hash].js",
           codeSplitting: { groups: [{ name: chunkOf, debugName: "core", includeDependenciesRecursively: false }] },
@@ -177,6 +213,47 @@ async function bundle(folder: string): Promise<void> {
     },
   });
   writeScripts(folder);
+}
+
+/** The file of the MCP SDK in the bundle. */
+const SDK_FILE = "mcp-sdk.js";
+
+/** Lets all code import the MCP SDK from its own file. */
+function sdkInOwnFile(): Plugin {
+  return {
+    name: "sdk-in-own-file",
+    enforce: "pre",
+    resolveId: (id) => (id === SDK || id.startsWith(`${SDK}/`) ? { id: `./${SDK_FILE}`, external: true } : null),
+  };
+}
+
+/**
+ * Bundles the MCP SDK as a script, whose compiled code can be cached. It has its own copy of zod, so that the handshake
+ * does not wait for the rest of the bundle.
+ */
+async function bundleSdk(folder: string): Promise<void> {
+  const built = await build({
+    configFile: false,
+    root: ROOT,
+    logLevel: "warn",
+    plugins: [builtinsDirectly()],
+    ssr: { noExternal: true },
+    build: {
+      ssr: join(ROOT, "scripts/mcp-sdk.ts"),
+      write: false,
+      target: "node22",
+      minify: false,
+      rolldownOptions: { output: { minify: MINIFY, codeSplitting: false } },
+    },
+  });
+  if (!("output" in built)) throw new Error("the bundler wrote several outputs");
+  const written = scriptModule({ file: SDK_FILE, code: built.output[0].code });
+  for (const [file, code] of Object.entries(written)) writeFileSync(join(folder, file), code);
+}
+
+async function bundle(folder: string): Promise<void> {
+  await bundleMain(folder);
+  await bundleSdk(folder);
   writeFileSync(join(folder, "LICENSES.txt"), licenses());
 }
 

@@ -12,7 +12,7 @@ type Named = Node & { name: string };
 interface Statement extends Node {
   source: { value: string } | null;
   id: Named | null;
-  specifiers: { imported?: Named; local: Named; exported?: Named }[];
+  specifiers: { type: string; imported?: Named; local: Named; exported?: Named }[];
 }
 
 interface Script {
@@ -71,6 +71,17 @@ ${exported("core", first.taken)}`;
   };
 }
 
+/** Turns one module into a script and a module that evaluates it at once. Returns the content of each file. */
+export function scriptModule({ file, code }: { file: string; code: string }): Record<string, string> {
+  const script = scriptOf(file.replace(/\.js$/, ""), code);
+  const modules = [...new Set(script.given.map(({ from }) => from))];
+  const given = script.given.map(({ local, imported, from }) => `${local}:m${modules.indexOf(from)}.${imported}`);
+  const module = `${modules.map((from, index) => `import * as m${index} from "${from}";\n`).join("")}import { evaluate } from "./main.js";
+const all = evaluate(new URL("./${script.file}", import.meta.url))(import.meta, (name) => import(name), {${given.join()}});
+${exported("all", script.taken)}`;
+  return { [script.file]: script.code, [file]: module };
+}
+
 function exported(from: string, names: string[]): string {
   const locals = names.map((name, index) => `${name}:v${index}`).join();
   return `const {${locals}} = ${from};\nexport {${names.map((name, index) => `v${index} as ${name}`).join()}};\n`;
@@ -82,9 +93,10 @@ function scriptOf(name: string, code: string): Script {
   const imports = body.filter(({ type }) => type === "ImportDeclaration");
   const exports = body.filter(({ type }) => type.startsWith("Export"));
   const given = imports.flatMap(({ source, specifiers }) =>
-    specifiers.map(({ local, imported }) => {
-      if (!imported) throw new Error(`${name}: ${source?.value} is imported as a whole`);
-      return { local: local.name, imported: imported.name, from: source?.value ?? "" };
+    specifiers.map(({ type, local, imported }) => {
+      const exported = type === "ImportDefaultSpecifier" ? "default" : imported?.name;
+      if (exported === undefined) throw new Error(`${name}: ${source?.value} is imported as a whole`);
+      return { local: local.name, imported: exported, from: source?.value ?? "" };
     }),
   );
   const taken = exports.flatMap(({ type, specifiers }) => {

@@ -44,6 +44,7 @@ async function manPage(): Promise<string> {
     ...term("SALLYPORT_STATE", "State folder, unless --state is given."),
     ...term("SALLYPORT_FLEET", "Servers of the fleet, unless --fleet is given."),
     ...term("SALLYPORT_EXECUTOR", "Executor to use: native or portable."),
+    ...term("SALLYPORT_RESIDENT", "If set to off, no resident gateway is used."),
     ...term("SALLYPORT_DEBUG", "If set, unexpected errors are printed with a stack trace."),
     ...term("NO_COLOR", "If set, output has no colors."),
     ...term("FORCE_COLOR", "If set, output has colors even without a terminal; 0 disables them."),

@@ -1,3 +1,5 @@
+import "./node-version.ts";
+
 export type { ConfigFile } from "./config/schema.ts";
 export type {
   Approval,

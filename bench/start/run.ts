@@ -1,48 +1,131 @@
 import { execFileSync, spawn } from "node:child_process";
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import {
+  closeSync,
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { atMost, percentile, takeTurns } from "../measure.ts";
+import { peerProgram } from "../peers.ts";
 import type { BenchResult } from "../result.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
+const WITHIN_MS = 60_000;
 
-/** Bundles and installs the CLI, and returns the path of its entry point. */
-function install(folder: string): string {
-  mkdirSync(join(folder, "package/bin"), { recursive: true });
-  for (const file of ["package.json", "bin/sallyport.js"])
-    copyFileSync(join(ROOT, file), join(folder, "package", file));
-  for (const name of ["native", "node_modules"]) symlinkSync(join(ROOT, name), join(folder, "package", name));
-  execFileSync(process.execPath, [join(ROOT, "scripts/bundle.ts"), join(folder, "package/dist/cli")]);
-  return join(folder, "package/bin/sallyport.js");
+/** Bundles and installs the CLI as npm does, and returns the paths of its entry point and of the native client. */
+function install(folder: string): { entry: string; client: string } {
+  const to = join(folder, "package");
+  mkdirSync(join(to, "bin"), { recursive: true });
+  for (const file of ["package.json", "bin/sallyport.js", "bin/sallyport.cjs", "bin/sallyport-sh.cjs"])
+    copyFileSync(join(ROOT, file), join(to, file));
+  cpSync(join(ROOT, "native"), join(to, "native"), { recursive: true });
+  symlinkSync(join(ROOT, "node_modules"), join(to, "node_modules"));
+  execFileSync(process.execPath, [join(ROOT, "scripts/bundle.ts"), join(to, "dist/cli")]);
+  const env = { ...process.env, npm_config_user_agent: "npm/11" };
+  execFileSync(process.execPath, [join(to, "native/install.js")], { env, stdio: "ignore" });
+  return { entry: join(to, "bin/sallyport.js"), client: join(to, "bin/sallyport.cjs") };
 }
 
 /** Measures the time from process start to exit of CLI commands, which is how long a person at a shell waits. */
 export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]> {
   const folder = mkdtempSync(join(tmpdir(), "sallyport-bench-"));
   const state = join(folder, "state");
-  mkdirSync(join(folder, "work"));
+  const cwd = join(folder, "work");
+  mkdirSync(cwd);
+  const event = join(folder, "event.json");
+  const call = { tool_name: "Bash", tool_input: { command: "ls" }, hook_event_name: "PreToolUse" };
+  writeFileSync(event, JSON.stringify({ ...call, cwd, session_id: "bench", tool_use_id: "call" }));
   try {
-    const program = install(folder);
-    const env = { PATH: process.env.PATH, HOME: folder, SALLYPORT_STATE: state };
-    const node =
-      (...args: string[]) =>
-      () =>
-        new Promise<void>((resolve, reject) => {
-          const child = spawn(process.execPath, args, { cwd: join(folder, "work"), env, stdio: "ignore" });
+    const { entry, client } = install(folder);
+    // The client starts the Node on PATH.
+    const path = `${dirname(process.execPath)}:${process.env.PATH}`;
+    const env = { PATH: path, HOME: folder, SALLYPORT_STATE: state };
+    const program = (file: string, args: string[], { input = "/dev/null", more = {} } = {}) => {
+      return async () => {
+        const stdin = openSync(input, "r");
+        const child = spawn(file, args, { cwd, env: { ...env, ...more }, stdio: [stdin, "ignore", "ignore"] });
+        closeSync(stdin);
+        await new Promise<void>((resolve, reject) => {
           child.on("error", reject);
-          child.on("close", (code) => (code === 0 ? resolve() : reject(new Error(`${args.join(" ")}: ${code}`))));
+          child.on("close", (code) =>
+            code === 0 ? resolve() : reject(new Error(`${file} ${args.join(" ")}: ${code}`)),
+          );
         });
+      };
+    };
+    const node = (...args: string[]) => program(process.execPath, args);
     // The first run creates the state folder and starts the keepers; the second fills the compile cache.
-    for (let n = 0; n < 2; n++) await node(program, "run", "--", "true")();
-    const subjects = [node("-e", "0"), node(program, "--version"), node(program, "run", "--", "true")];
-    const [nothing = [], version = [], command = []] = await takeTurns(quick ? 20 : 60, subjects);
-    const peer = { peer: "node -e 0", peerValue: percentile(nothing, 0.5), unit: "ms" } as const;
+    for (let n = 0; n < 2; n++) await node(entry, "run", "--", "true")();
+    const run = program(client, ["run", "--", "true"]);
+    await untilResident(state, run);
+    const bwrap = peerProgram("bwrap");
+    const peers = [
+      ...(bwrap ? [{ name: "bwrap", start: program(bwrap, ["--ro-bind", "/", "/", "true"]) }] : []),
+      ...["srt", "codex"].flatMap((name) => {
+        const file = peerProgram(name);
+        const args = name === "codex" ? ["sandbox", "--", "/bin/true"] : ["/bin/true"];
+        return file ? [{ name, start: program(file, args) }] : [];
+      }),
+    ];
+    const able = [];
+    for (const peer of peers) {
+      const works = await peer.start().then(
+        () => true,
+        () => false,
+      );
+      if (works) able.push(peer);
+    }
+    const subjects = [
+      node("-e", "0"),
+      node(entry, "--version"),
+      node(entry, "run", "--", "true"),
+      run,
+      program(client, ["check", "--", "ls"]),
+      program(client, ["hook", "claude-code"], { input: event }),
+      ...able.map(({ start }) => start),
+    ];
+    const samples = await takeTurns(quick ? 20 : 60, subjects);
+    const [nothing = 0, version = 0, cold = 0, command = 0, check = 0, hook = 0, ...others] = samples.map((each) =>
+      percentile(each, 0.5),
+    );
+    const peer = { peer: "node -e 0", peerValue: nothing, unit: "ms" } as const;
     return [
-      atMost(1.3, { name: "cold start of `sallyport --version`, p50", ours: percentile(version, 0.5), ...peer }),
-      atMost(2, { name: "cold start of `sallyport run -- true`, p50", ours: percentile(command, 0.5), ...peer }),
+      atMost(1.3, { name: "cold start of `sallyport --version`, p50", ours: version, ...peer }),
+      atMost(2, { name: "cold start of `sallyport run -- true`, p50", ours: cold, ...peer }),
+      atMost(0.25, { name: "`sallyport run -- true` from a shell, p50", ours: command, ...peer }),
+      atMost(0.15, { name: "`sallyport check -- ls` from a shell, p50", ours: check, ...peer }),
+      atMost(0.15, { name: "`sallyport hook claude-code` from a shell, p50", ours: hook, ...peer }),
+      ...able.map(({ name }, index) => ({
+        name: "`sallyport run -- true` from a shell, p50",
+        ours: command,
+        peer: name,
+        peerValue: others[index] ?? null,
+        ratio: command / (others[index] ?? Number.NaN),
+        unit: "ms",
+        target: "",
+        pass: null,
+      })),
     ];
   } finally {
-    rmSync(folder, { recursive: true, force: true }); // The keepers exit when the state folder is removed.
+    rmSync(folder, { recursive: true, force: true }); // The keepers and the resident gateway exit without the state folder.
+  }
+}
+
+/** Runs commands until a resident gateway serves them. */
+async function untilResident(state: string, command: () => Promise<void>): Promise<void> {
+  const deadline = performance.now() + WITHIN_MS;
+  while (!readdirSync(state).some((name) => /^resident-.*\.sock$/.test(name))) {
+    if (performance.now() > deadline) throw new Error("no resident gateway started");
+    await command();
+    await sleep(100);
   }
 }

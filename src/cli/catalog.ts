@@ -13,9 +13,21 @@ export const CATALOG: Record<string, Record<string, Entry>> = {
       summary: "Run a command in a sandbox",
       load: async () => (await import("./commands/session/run.ts")).run,
     },
+    agent: {
+      summary: "Run an agent in a sandbox, and guard each of its commands",
+      load: async () => (await import("./commands/session/agent.ts")).agent,
+    },
     mcp: {
       summary: "Serve tools to an agent over the Model Context Protocol",
       load: async () => (await import("./commands/service/mcp.ts")).mcp,
+    },
+    sh: {
+      summary: "Run commands as bash does, in a sandbox",
+      load: async () => (await import("./commands/host/sh.ts")).sh,
+    },
+    hook: {
+      summary: "Answer the hook of an agent host before it runs a command",
+      load: async () => (await import("./commands/host/hook.ts")).hook,
     },
     serve: {
       summary: "Serve the web console and the HTTP API",
@@ -116,6 +128,10 @@ export const CATALOG: Record<string, Record<string, Entry>> = {
       summary: "Create a configuration file",
       load: async () => (await import("./commands/init.ts")).init,
     },
+    setup: {
+      summary: "Connect an agent host, such as Claude Code or Codex",
+      load: async () => (await import("./commands/setup.ts")).setup,
+    },
     doctor: {
       summary: "Check this machine and suggest fixes",
       load: async () => (await import("./commands/doctor.ts")).doctor,
@@ -153,9 +169,11 @@ function commandNames(): string[] {
 /** Names that other tools use for the same command. */
 const SYNONYMS = new Map([
   ["config", "init"],
+  ["connect", "setup"],
   ["console", "serve"],
   ["exec", "run"],
   ["history", "audit"],
+  ["install", "setup"],
   ["list", "ps"],
   ["pending", "approvals"],
   ["prune", "clean"],

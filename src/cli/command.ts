@@ -1,5 +1,7 @@
 import type { Readable } from "node:stream";
 import type { ParseArgsOptionsConfig } from "node:util";
+import type { RunRequest } from "../core/request.ts";
+import type { ShellForm } from "../sandbox/launch-spec.ts";
 
 /** The streams a command reads and writes. Data goes to `out`, everything else to `err`. */
 export interface Io {
@@ -44,7 +46,29 @@ export interface Command {
   choices?: Record<string, readonly string[]>;
   /** Whether the first positional argument ends the options, as if it followed `--`. */
   takesCommandLine?: boolean;
+  /** Whether all arguments are those of another program, and are not parsed. */
+  passesArguments?: boolean;
+  /** The exit code of every failure, for a caller to which other codes mean consent. */
+  failureCode?: number;
   run(invocation: Invocation): Promise<number>;
+  /**
+   * Returns the request if `run` would only stream the output of this foreground command, and null otherwise. The
+   * resident gateway then starts it, and the native client streams the output. Throws like `run`.
+   */
+  foreground?(invocation: Invocation): ForegroundRun | null;
+}
+
+/** A foreground command whose output is streamed. */
+export interface ForegroundRun {
+  request: RunRequest;
+  /** Whether escape sequences are printed unchanged on a terminal. */
+  raw: boolean;
+  /** How bash runs the text of the request, for a command that acts as a shell. */
+  shell?: ShellForm | null;
+  /** Default: the caller's working directory. */
+  workspace?: string;
+  /** Called after the command has ended. */
+  finish?(): void;
 }
 
 /** An error in the command line itself. `main` adds a pointer to the command's help. */

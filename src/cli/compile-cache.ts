@@ -17,21 +17,33 @@ interface UncachedScript {
 
 const uncached: UncachedScript[] = [];
 
+/** The commands with caches of their own. Each contains the functions that the command needs. */
+const CACHED_COMMANDS: readonly string[] = ["run", "mcp", "serve"];
+let user = "run";
+
+/** Selects the cache of a command. Other commands use the one of `run`. */
+export function useCacheOf(command: string): void {
+  if (CACHED_COMMANDS.includes(command)) user = command;
+}
+
 /** Evaluates a script that scripts/bundle.ts wrote, which contains only ASCII. */
 export function evaluate(url: URL): unknown {
   const filename = fileURLToPath(url);
   const { source, stamp } = readScript(filename);
   const folder = getCompileCacheDir();
-  const path = folder === undefined ? null : join(folder, `${basename(filename)}.compiled`);
+  const path = folder === undefined ? null : join(folder, `${basename(filename)}.${user}.compiled`);
   const cachedData = path === null ? undefined : readCompiled(path, stamp);
   const script = new Script(source, { filename, ...(cachedData ? { cachedData } : {}) });
   if (path !== null && (!cachedData || script.cachedDataRejected)) uncached.push({ script, stamp, path });
   return script.runInThisContext();
 }
 
-/** Saves the code that has been compiled so far, for scripts without a cache. Best effort: errors are ignored. */
-export function saveCompiled(): void {
-  for (const each of uncached.splice(0)) save(each);
+/**
+ * Saves the code that has been compiled so far, for scripts without a cache, or only for those whose name begins with
+ * `prefix`. Best effort: errors are ignored.
+ */
+export function saveCompiled(prefix = ""): void {
+  for (const each of uncached.splice(0)) if (basename(each.path).startsWith(prefix)) save(each);
 }
 
 function save({ script, stamp, path }: UncachedScript): void {

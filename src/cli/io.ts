@@ -9,8 +9,8 @@ export class BrokenPipe extends Error {}
 export class OutputLost extends Error {}
 
 /** Reports whether to use colors: only on a terminal, unless the environment overrides this. */
-function wantsColor(isTTY: boolean): boolean {
-  const { FORCE_COLOR: forced, NO_COLOR, TERM } = process.env;
+export function wantsColor(isTTY: boolean, env: NodeJS.ProcessEnv = process.env): boolean {
+  const { FORCE_COLOR: forced, NO_COLOR, TERM } = env;
   if (forced !== undefined) return forced !== "0" && forced !== "false";
   return isTTY && !NO_COLOR && TERM !== "dumb";
 }

@@ -1,7 +1,7 @@
 import { packageVersion } from "../core/version.ts";
 import { findEntry, suggestCommand } from "./catalog.ts";
 import { type Command, type Invocation, type Io, UsageError } from "./command.ts";
-import { saveCompiled } from "./compile-cache.ts";
+import { saveCompiled, useCacheOf } from "./compile-cache.ts";
 import { commandHelp, greeting, overview } from "./help.ts";
 import { processIo } from "./io.ts";
 import { parseCommand, splitCommand } from "./parse.ts";
@@ -10,15 +10,26 @@ import { reportError } from "./report-error.ts";
 /** Used by the bundle to evaluate its largest script with cached code. */
 export { evaluate } from "./compile-cache.ts";
 
+/** The exit code of every failure of the command that runs, if it has one. */
+let failureCode: number | undefined;
+
 /** Runs a command line and ends the process with its exit code. */
 export async function main(argv: string[]): Promise<void> {
+  if (argv[0] === "--resident" && argv[1] !== undefined) return startResident(argv[1]);
+  if (argv[0] === "--agent-gateway") return (await import("./agent/gateway-process.ts")).runGatewayProcess();
   const io = processIo();
   let code = await dispatch(argv, io).catch((error: unknown) => reportError(error, io, { json: wantsJson(argv) }));
   await io.flushed().catch((error: unknown) => {
     code = reportError(error, io, { json: false });
+    code = failureCode ?? code;
   });
   // Exits explicitly, because an idle stdin or a half-closed socket would keep the process running.
   process.exit(code);
+}
+
+async function startResident(build: string): Promise<void> {
+  const { startResident: start } = await import("./resident/start.ts");
+  return start(build);
 }
 
 async function dispatch(argv: string[], io: Io): Promise<number> {
@@ -34,7 +45,8 @@ async function dispatch(argv: string[], io: Io): Promise<number> {
 }
 
 async function runCommand(command: Command, given: string[], globals: Invocation["values"], io: Io): Promise<number> {
-  let json = globals.json === true || wantsJson(given);
+  failureCode = command.failureCode;
+  let json = globals.json === true || (!command.passesArguments && wantsJson(given));
   try {
     const invocation = parseCommand(command, given);
     const values = { ...globals, ...invocation.values };
@@ -48,12 +60,14 @@ async function runCommand(command: Command, given: string[], globals: Invocation
     if (code === 0 && command.name === "run") saveCompiled();
     return code;
   } catch (error) {
-    return reportError(error, io, { json, command: command.name });
+    const code = reportError(error, io, { json, command: command.name });
+    return command.failureCode ?? code;
   }
 }
 
 async function load(name: string): Promise<Command> {
   const entry = findEntry(name);
+  useCacheOf(name);
   if (entry) return entry.load();
   const near = suggestCommand(name);
   throw new UsageError(`unknown command \`${name}\`${near ? `; did you mean \`${near}\`?` : ""}`);

@@ -25,8 +25,7 @@ export const CLI_WORDING: Wording = {
   "install-bash": () => "Install bash, or run a program without a shell with `sallyport run -- PROGRAM`.",
   "remove-variable": ({ variable }) => `Remove \`${variable}\` from the \`--env\` options.`,
   "show-approval": ({ approval }) => `Show the approval request with \`sallyport approvals ${approval}\`.`,
-  "decide-approval": ({ approval }) =>
-    `A person can decide with \`sallyport approve ${approval}\` or \`sallyport deny ${approval}\`.`,
+  "decide-approval": () => "A person can decide on a terminal with `sallyport approvals`, or in the console.",
   "denied-by-sandbox": (denied) =>
     deniedText(denied, (access) => {
       if (access.field === "writable") return `run it with \`--writable ${access.path}\``;

@@ -32,11 +32,15 @@ function outcomeNotes(info: SessionInfo): string[] {
   return notes;
 }
 
-/** Returns the note about a command that is waiting for approval. */
-export function waitingNote({ id, expiresAt }: Approval): string {
-  return `sallyport: this command requires approval; the request expires at ${expiresAt}
-  To approve it, run this in another terminal: sallyport approve ${id}
-  To deny it: sallyport deny ${id}`;
+/**
+ * Returns the note about a command that is waiting for approval. A model may read it, so it contains nothing with which
+ * a command could approve the request (invariant 7).
+ */
+export function waitingNote({ expiresAt, request: { reasons } }: Approval): string {
+  const [reason] = reasons;
+  const why = reason ? ` ${reason.message.replace(/\.$/, "")} (${reason.rule}).` : "";
+  return `sallyport: this command requires a person's approval.${visible(why)}
+  It waits for the decision until ${expiresAt}. A person can decide in another terminal with \`sallyport approvals\`, or in the console.`;
 }
 
 /** Returns the note about input that policy rejected. */

@@ -1,5 +1,5 @@
 import { constants } from "node:os";
-import { resolve } from "node:path";
+import { callerPath } from "../core/caller.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { TerminalSize } from "../core/terminal.ts";
 import { parseDuration, parseSize } from "../text/format.ts";
@@ -109,7 +109,7 @@ type Asked = Pick<RunRequest, "sandbox" | "network" | "writable">;
 export function sandboxRequest({ values }: Pick<Invocation, "values">): Asked {
   const sandbox = choiceOption(values, "sandbox", ["off", "read-only", "workspace-write", "isolated"]);
   const network = networkOf(textOption(values, "network"));
-  const writable = textOptions(values, "writable").map((path) => resolve(path));
+  const writable = textOptions(values, "writable").map((path) => callerPath(path));
   return {
     ...(sandbox ? { sandbox } : {}),
     ...(network ? { network } : {}),

@@ -31,6 +31,9 @@ export function splitCommand(argv: string[]): { values: Parsed["values"]; name: 
 }
 
 export function parseCommand(command: Command, argv: string[]): Parsed {
+  if (command.passesArguments) {
+    return { values: argv[0] === "--help" ? { help: true } : {}, positionals: [], rest: argv };
+  }
   const options = { ...GLOBAL_OPTIONS, ...command.options };
   const end = command.takesCommandLine ? "first argument" : "--";
   const { values, positionals, tail } = parse(argv, options, end);

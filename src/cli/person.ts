@@ -25,3 +25,21 @@ export async function assertPerson(): Promise<void> {
   const approval = await import("../approval/self-approval.ts");
   approval.assertPerson(approval.readAncestry(), null);
 }
+
+/**
+ * Throws unless a person uses this process, so that an agent cannot loosen anything with the shell of its host or in a
+ * background process (invariant 7).
+ */
+export async function assertAttended(): Promise<void> {
+  await assertPerson();
+  const attendance = await import("../approval/attendance.ts");
+  attendance.assertAttended();
+}
+
+/** Throws inside a session and below an agent host. A script may do the rest. */
+export async function assertNoAgentHost(): Promise<void> {
+  await assertPerson();
+  const { assertAttended, readAttendance } = await import("../approval/attendance.ts");
+  const attendance = readAttendance();
+  if (attendance.kind === "host") assertAttended(attendance);
+}

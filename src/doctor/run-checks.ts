@@ -1,3 +1,4 @@
+import { checkAgentHosts } from "./agent-hosts.ts";
 import { checkAppArmor } from "./apparmor.ts";
 import { checkCompiler, checkExecutor, checkFirstRun, checkKeeper } from "./executor.ts";
 import { type Check, type Finding, fail, type Machine } from "./finding.ts";
@@ -40,5 +41,6 @@ export const CHECKS: readonly Check[] = [
   checkOpenFiles,
   checkProcesses,
   checkHardLinks,
+  checkAgentHosts,
   checkFirstRun,
 ];

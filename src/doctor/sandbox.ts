@@ -1,10 +1,10 @@
 import { loadConfig } from "../config/load.ts";
-import type { SandboxCapabilities, SandboxSpec } from "../core/launch.ts";
-import type { SandboxEnforcement } from "../core/sandbox-level.ts";
-import type { Network } from "../core/settings.ts";
+import type { SandboxCapabilities } from "../core/launch.ts";
+import type { UnsupportedFeature } from "../core/sandbox-level.ts";
 import { sandboxCapabilities } from "../executor/native/probe.ts";
 import { selectExecutor } from "../executor/select-executor.ts";
-import { machineEnforcement } from "../sandbox/level.ts";
+import { sandboxFor } from "../gateway/check.ts";
+import { missingDenied } from "../sandbox/level.ts";
 import { notEnforcedDetails } from "../sandbox/not-enforced.ts";
 import { type Finding, fail, type Machine, ok, warn } from "./finding.ts";
 import { adviceFor, FULL_ABI, needsNewerLandlock } from "./sandbox-advice.ts";
@@ -57,32 +57,52 @@ function unconfined(message: string, advice: string): Finding {
 const LEVEL = "sandbox level";
 const PROFILES = ["workspace-write", "read-only", "isolated"] as const;
 const LEVELS = ["full", "partial", "none"] as const;
-const UNCONFINED: SandboxEnforcement = { level: "none", notEnforced: [] };
+const UNCONFINED = { level: "none", notEnforced: [], missing: [] } as const;
+const DENIED_LATER: UnsupportedFeature = "denied-later";
+const MOST_LISTED = 5;
 
-/** Reports how much of each profile is enforced for commands of this user, with the configured network mode. */
-export function checkLevel(machine: Machine): Finding {
-  const { sandbox, network, require } = loadConfig({ workspace: process.cwd() }).settings;
-  const capabilities = capabilitiesOf(machine);
+/**
+ * Reports how much of each profile is enforced for commands in this folder, with the configured paths and network mode.
+ * The sandbox is planned as for a command, so that warnings of commands agree with this check.
+ */
+export function checkLevel({ state }: Machine): Finding {
+  const workspace = process.cwd();
+  const { settings } = loadConfig({ workspace });
+  const { sandbox, require } = settings;
   const levels = PROFILES.map((profile) => {
-    const kind = { isolated: profile === "isolated", network: spread(network) };
-    return { profile, ...(capabilities === null ? UNCONFINED : machineEnforcement(kind, capabilities)) };
+    const { level, notEnforced, spec, reserved } = sandboxFor(
+      settings,
+      { workspace, agent: "default", state },
+      { sandbox: profile },
+    );
+    return { profile, level, notEnforced, missing: spec === null ? [] : missingDenied(spec, reserved) };
   });
   const groups = LEVELS.flatMap((level) => {
     const names = levels.flatMap((each) => (each.level === level ? [each.profile] : []));
     return names.length === 0 ? [] : [`${level}: ${names.join(", ")}`];
   });
-  const { level, notEnforced } = levels.find(({ profile }) => profile === sandbox) ?? UNCONFINED;
+  const { level, notEnforced, missing } = levels.find(({ profile }) => profile === sandbox) ?? UNCONFINED;
   const gaps = level === "partial" ? `. Not enforced for ${sandbox}: ${notEnforcedDetails(notEnforced)}` : "";
   const message = `${groups.join("; ")}${gaps}`;
   if (sandbox === "off") return ok(LEVEL, `${message} (the configured profile is \`off\`)`);
   if (level === "full") return ok(LEVEL, message);
-  const fix = "Enable what the check `sandbox` reports as missing.";
+  const fix = fixFor(notEnforced, missing);
   if (require === true || (require === null && level === "none"))
     return fail(LEVEL, `${message}; commands do not run`, fix);
   return warn(LEVEL, message, `${fix} Until then, commands that cannot be analyzed require approval.`);
 }
 
-/** Returns a network mode whose list of ports is not shared with the settings. */
-function spread(network: Network): SandboxSpec["network"] {
-  return typeof network === "object" ? { ports: [...network.ports] } : network;
+/** Returns how to get the whole sandbox in this folder: `missing` are denied paths that do not exist. */
+function fixFor(notEnforced: readonly UnsupportedFeature[], missing: readonly string[]): string {
+  const parts = notEnforced.some((feature) => feature !== DENIED_LATER)
+    ? ["Enable what the check `sandbox` reports as missing."]
+    : [];
+  if (notEnforced.includes(DENIED_LATER)) {
+    const more = missing.length > MOST_LISTED ? ` and ${missing.length - MOST_LISTED} more` : "";
+    const paths = `${missing.slice(0, MOST_LISTED).join(", ")}${more}`;
+    parts.push(
+      `Run commands in a project folder, not in one that contains denied paths. Those that do not exist yet: ${paths}.`,
+    );
+  }
+  return parts.join(" ") || "Enable what the check `sandbox` reports as missing.";
 }

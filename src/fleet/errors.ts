@@ -1,6 +1,6 @@
 import type { Recovery } from "../core/error.ts";
 import { operatorStep } from "../core/next-step.ts";
-import { NAME_LENGTH } from "../core/output-limits.ts";
+import { NAME_LENGTH } from "../text/output-limits.ts";
 
 export type ErrorText = [message: string, recovery: Recovery[]];
 

@@ -13,5 +13,5 @@ export const HTTP_WORDING: Wording = {
   "write-instead": () => 'Or start the command with `stdin: "open"`, and send input to it.',
   "use-background": () => "Or start the command as a background session, which requires no timeout.",
   "show-approval": () => "Read the approval request with `GET /v1/approvals/{id}`, or in the console.",
-  "decide-approval": () => "A person can decide in the console, or with `POST /v1/approvals/{id}/decision`.",
+  "decide-approval": () => "A person must decide: in the console, or on a terminal of the machine. The agent cannot.",
 };

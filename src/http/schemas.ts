@@ -149,7 +149,9 @@ const Target = z.object({
 const Decision = z.object({
   decision: z.enum(["once", "always", "deny"]).describe("The decision; `always` creates a grant"),
   who: z.string().describe("Person who decided"),
-  channel: z.enum(["cli", "terminal", "console", "http", "library", "mcp-host"]).describe("Where the person decided"),
+  channel: z
+    .enum(["cli", "terminal", "console", "http", "library", "mcp-host", "hook"])
+    .describe("Where the person decided"),
   at: z.string().describe("When the person decided (ISO 8601)"),
   reason: z.string().optional().describe("Reason given to the agent"),
   grant: z

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { isOverdue } from "../core/clock.ts";
 import type { Execution, ExitOutcome } from "../executor/execution.ts";
 import type { TerminalHistory } from "../executor/session-data.ts";
 import type { FleetRegistry, VersionedEntry } from "../fleet/registry.ts";
@@ -116,7 +117,7 @@ export class Job {
     const current = await fleetRegistry.read(agent, id);
     if (current?.entry.state !== "claimed" || current.entry.claim !== entry.claim)
       return this.#verifyClaim(fleetRegistry, current);
-    if (current.entry.atMs < Date.now() - RENEW_AFTER_MS)
+    if (isOverdue(current.entry.atMs, RENEW_AFTER_MS))
       await fleetRegistry.update(agent, id, { ...current.entry, atMs: Date.now() }, current.revision);
   }
 

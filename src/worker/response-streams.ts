@@ -1,3 +1,4 @@
+import { uptimeMs } from "../core/clock.ts";
 import { SallyportError } from "../core/error.ts";
 import type { FleetConnection } from "../fleet/connection.ts";
 import { tooManyReaders } from "../fleet/errors.ts";
@@ -57,7 +58,7 @@ export class ResponseStreams {
     }
     const stream: OpenStream = {
       credit: CREDIT_BYTES,
-      seenMs: Date.now(),
+      seenMs: uptimeMs(),
       more: () => {},
       stop: new AbortController(),
     };
@@ -86,7 +87,7 @@ export class ResponseStreams {
   credit(flow: string, bytes: number): void {
     const stream = this.#open.get(flow);
     if (!stream) return;
-    stream.seenMs = Date.now();
+    stream.seenMs = uptimeMs();
     // The credit never exceeds one window, no matter how much the reader claims to have read.
     if (Number.isFinite(bytes)) stream.credit = Math.min(CREDIT_BYTES, stream.credit + Math.max(0, bytes));
     stream.more();
@@ -117,7 +118,7 @@ export class ResponseStreams {
   }
 
   #dropIdle(): void {
-    const before = Date.now() - READER_TIMEOUT_MS;
+    const before = uptimeMs() - READER_TIMEOUT_MS;
     for (const [flow, { seenMs }] of this.#open) if (seenMs < before) this.cancel(flow);
   }
 }

@@ -13,6 +13,7 @@ import { type Command, type Invocation, type Io, UsageError } from "../command.t
 import { printJson, progressLine } from "../io.ts";
 import { withDatabase } from "../open.ts";
 import { countOption, textOption } from "../options.ts";
+import { whileRead } from "../terminal/output-reader.ts";
 
 const TAIL = 20;
 
@@ -98,7 +99,8 @@ const ACTIONS: Record<string, (asked: Asked) => Promise<number>> = {
   async tail({ log, filter, values, io }) {
     const entries = log.tail(countOption(values, "lines") ?? TAIL, filter);
     print(entries, values.json === true, io, { titles: true });
-    if (values.follow) await follow(log, filter, entries.at(-1)?.seq, values.json === true, io);
+    if (values.follow)
+      await whileRead((signal) => follow(log, filter, entries.at(-1)?.seq, { json: values.json === true, io, signal }));
     else if (entries.length === 0 && io.isTTY.stdout) io.err("No audit entries.\n");
     return 0;
   },
@@ -132,13 +134,19 @@ const ACTIONS: Record<string, (asked: Asked) => Promise<number>> = {
   },
 };
 
-async function follow(log: AuditLog, filter: AuditFilter, from: number | undefined, json: boolean, io: Io) {
+async function follow(
+  log: AuditLog,
+  filter: AuditFilter,
+  from: number | undefined,
+  { json, io, signal }: { json: boolean; io: Io; signal: AbortSignal },
+) {
   for (let seq = from ?? log.tail(1)[0]?.seq ?? 0; ; ) {
     await io.drained();
     const entries = log.after(seq, filter);
     print(entries, json, io, { titles: false });
     seq = entries.at(-1)?.seq ?? seq;
     if (entries.length === 0) await sleep(FOLLOW_MS);
+    signal.throwIfAborted();
   }
 }
 

@@ -15,7 +15,8 @@ export const doctor: Command = {
   summary: "Check this machine and suggest fixes",
   usage: "sallyport doctor [OPTIONS]",
   description: `
-    Checks the kernel, the keeper, the state folder, the sandbox and resource limits, and runs one test command. Prints
+    Checks the kernel, the keeper, the state folder, the sandbox, resource limits and the configuration of agent hosts, and
+    runs one test command. Prints
     a fix for each problem. The exit code is 1 if a check fails, and 0 if there are only warnings. A check fails if
     nothing on this machine confines commands.`,
   options: { fix: { type: "boolean" } },

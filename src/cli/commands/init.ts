@@ -11,6 +11,7 @@ import { wrap } from "../../text/width.ts";
 import { type Command, type Invocation, type Io, UsageError } from "../command.ts";
 import { stateFolder } from "../open.ts";
 import { choiceOption } from "../options.ts";
+import { assertNoAgentHost } from "../person.ts";
 
 export const init: Command = {
   name: "init",
@@ -54,6 +55,8 @@ export const init: Command = {
     if (!values.print && !values.force && existsSync(path)) throw isThere(path);
     const isUnconfined =
       !values.workspace && known.sandbox !== "off" && confinesNothing({ state: stateFolder(values) });
+    // The operator's file decides what needs approval, so an agent must not write it (invariant 7).
+    if (!values.print && !values.workspace) await assertNoAgentHost();
     const questions = isUnconfined ? [UNCONFINED, ...QUESTIONS] : QUESTIONS;
     const answers = asks ? await askQuestions(questions, known, io) : defaultsFor(known);
     if (answers === null) return 125;

@@ -70,13 +70,19 @@ export function setAttached(yes: boolean): void {
   attached = yes;
 }
 
+/** Reports whether a person, and not an agent host, reads this terminal (invariant 7). */
+async function isAttendedByPerson(): Promise<boolean> {
+  return (await import("../../approval/attendance.ts")).isAttended();
+}
+
 /** Asks on this terminal or, while it is attached to a session, prints how to decide in another one. */
 export async function promptUnlessAttached(
   approval: Approval,
   io: Io,
   signal: AbortSignal,
 ): Promise<ApprovalDecision | null> {
-  if (!attached) return promptForApproval(approval, io, signal);
-  io.err(`\r\n${waitingNote(approval).replaceAll("\n", "\r\n")}\r\n`);
+  if (!attached && (await isAttendedByPerson())) return promptForApproval(approval, io, signal);
+  const end = attached ? "\r\n" : "\n";
+  io.err(`${attached ? end : ""}${waitingNote(approval).replaceAll("\n", end)}${end}`);
   return null;
 }

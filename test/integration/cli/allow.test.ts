@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { UNATTENDED } from "../../fixtures/operator-file.ts";
 import { Sandbox } from "../../fixtures/sallyport.ts";
 
 const box = new Sandbox();
@@ -13,6 +14,7 @@ mkdirSync(join(config, "sallyport"), { recursive: true });
 writeFileSync(
   join(config, "sallyport", "sallyport.json"),
   JSON.stringify({
+    ...UNATTENDED,
     security: "allowlist",
     scope: "anywhere",
     allowlist: [{ pattern: "ls", args: "-a **", note: "harmless" }],

@@ -186,3 +186,27 @@ test("warns when commands run as root", { skip: process.getuid?.() !== 0 && "nee
   const { status, message } = await look();
   assert.deepEqual([status, /^nobody \(uid \d+\)$/.test(message)], ["ok", true], message);
 });
+
+test("warnings of commands that refer to the doctor agree with what it reports", { skip }, async () => {
+  const home = join(box.folder, "home");
+  mkdirSync(home);
+  const places: [name: string, env: NodeJS.ProcessEnv, cwd: string][] = [
+    ["the home directory", { HOME: home }, home],
+    ["a project", {}, box.folder],
+    ["without namespaces", { SALLYPORT_KEEPER: limitedKeeper({ namespaces: false }) }, box.folder],
+    ["with an old Landlock", { SALLYPORT_KEEPER: limitedKeeper({ namespaces: false, landlock: 3 }) }, box.folder],
+  ];
+  for (const [name, more, cwd] of places) {
+    const env = { ...more, SALLYPORT_STATE: join(box.folder, `agree-${machines++}`) };
+    const { stderr } = await box.run(["run", "--", "true"], { cwd, env });
+    const { stdout } = await box.run(["doctor", "--json"], { cwd, env });
+    const level = named((JSON.parse(stdout) as { findings: Finding[] }).findings, "sandbox level");
+    const [, gaps] = /sandbox: not fully enforced on this machine: (.*)/.exec(stderr) ?? [];
+    assert.equal(level.status, gaps === undefined ? "ok" : "warn", `${name}: ${stderr}${level.message}`);
+    for (const gap of gaps?.split("; ") ?? []) assert.ok(level.message.includes(gap), `${name}: ${gap}`);
+    assert.equal(/See `sallyport doctor`/.test(stderr), gaps !== undefined, stderr);
+    if (cwd !== home) continue;
+    assert.match(gaps ?? "", /a denied path in a writable folder that does not exist yet/);
+    assert.match(level.fix ?? "", /^Run commands in a project folder.*\.ssh/);
+  }
+});

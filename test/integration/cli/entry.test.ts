@@ -24,6 +24,29 @@ test("rejects an old version of Node with one line and exit code 125", async () 
   }
 });
 
+test("answers an MCP host that starts it with an old version of Node", async () => {
+  const preload = join(box.folder, "old.cjs");
+  writeFileSync(
+    preload,
+    'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.20.2" } });',
+  );
+  const input = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}\nnoise\n{"jsonrpc":"2.0","method":"x"}\n';
+  for (const args of [["mcp"], ["--agent", "mcp", "mcp", "--tools", "bash"]]) {
+    const { stdout, stderr, code } = await box.run(args, { nodeArgs: ["-r", preload], input });
+    const { id, error, ...rest } = JSON.parse(stdout);
+    assert.deepEqual({ id, rest, code }, { id: 1, rest: { jsonrpc: "2.0" }, code: 125 });
+    assert.equal(`${error.message}\n`, stderr);
+    assert.match(error.message, /requires Node 22\.19 or newer; this is v20\.20\.2/);
+  }
+  for (const args of [
+    ["mcp", "--http", "0"],
+    ["run", "--", "mcp"],
+    ["--agent", "mcp"],
+  ]) {
+    assert.equal((await box.run(args, { nodeArgs: ["-r", preload], input })).stdout, "");
+  }
+});
+
 test("accepts supported versions of Node", async () => {
   for (const version of ["22.19.0", "24.0.0", "30.1.2"]) assert.equal((await withNode(version)).code, 0);
 });

@@ -152,3 +152,17 @@ test("exits without a message when the reader closes the pipe", async () => {
   const { stdout, stderr, code } = await box.run(["logs", "big"], { shell: "| head -n 1" });
   assert.deepEqual({ stdout, stderr, code }, { stdout: "1\n", stderr: "", code: 141 });
 });
+
+test("--follow ends when the reader of its output goes away, although nothing more is written", async () => {
+  await box.run(["run", "-d", "--name", "quiet", "-c", "echo first; sleep 600"]);
+  await box.until(["logs", "quiet"], "first");
+  for (const args of [
+    ["logs", "-f", "quiet"],
+    ["logs", "--json", "-f", "quiet"],
+    ["audit", "tail", "--follow"],
+  ]) {
+    const { stdout, code } = await box.run(args, { shell: "| head -1" });
+    assert.deepEqual([stdout.split("\n").length, code], [2, 141], args.join(" "));
+  }
+  await box.run(["kill", "quiet"]);
+});

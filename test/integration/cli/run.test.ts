@@ -192,10 +192,16 @@ async function startAsking(word: string) {
   return { child, ended, note: note.toString() };
 }
 
-test("waits for approval and prints how to approve", async () => {
+test("waits for approval and prints where a person can decide, but nothing with which a model could", async () => {
   const { ended, note } = await startAsking("approved");
-  assert.match(note, /^sallyport: this command requires approval; the request expires at /);
-  const answer = await box.run(["approve", /sallyport approve (\S+)/.exec(note)?.[1] ?? ""]);
+  assert.match(
+    note,
+    /^sallyport: this command requires a person's approval\. .*\n {2}It waits for the decision until /,
+  );
+  assert.match(note, /`sallyport approvals`, or in the console/);
+  const id = (await box.run(["approvals"])).stdout.split("\t")[0] ?? "";
+  assert.ok(id.length === 36 && !note.includes(id), note);
+  const answer = await box.run(["approve", id]);
   assert.equal(answer.code, 0, answer.stderr);
   const { stdout, code } = await ended;
   assert.deepEqual({ stdout, code }, { stdout: "approved\n", code: 0 });
@@ -207,8 +213,15 @@ test("waiting for approval can be interrupted", async () => {
   assert.equal((await ended).code, 130);
 });
 
-test("-d does not wait for approval", async () => {
-  const { stderr, code } = await box.run(["run", "-d", "--sandbox", "off", "--", "true"]);
-  assert.equal(code, 126);
-  assert.match(stderr, /^sallyport: Approval required\. .* Request [0-9a-f-]{36} is pending /);
+test("-d and --no-wait do not wait for approval", async () => {
+  for (const option of ["-d", "--no-wait"]) {
+    const { stderr, code } = await box.run(["run", option, "--sandbox", "off", "--", "true"]);
+    assert.equal(code, 126);
+    assert.match(stderr, /^sallyport: Approval required\. .* The request is pending until .* Nothing has run yet\.\n/);
+    assert.match(stderr, /A person can decide on a terminal with `sallyport approvals`/);
+    assert.doesNotMatch(stderr, /[0-9a-f]{8}-[0-9a-f]{4}|sallyport approve /);
+  }
+  const json = await box.run(["run", "--no-wait", "--json", "--sandbox", "off", "--", "true"]);
+  assert.equal(json.code, 126);
+  assert.equal(JSON.parse(json.stdout).status, "pending");
 });

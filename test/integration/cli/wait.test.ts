@@ -56,7 +56,7 @@ test("rejects invalid conditions", async () => {
   assert.match(await waited("--offset", "0", "talks"), /^ 125sallyport: `--offset` requires `--pattern`/);
   assert.match(
     await waited("--pattern", "(", "talks"),
-    /^ 125sallyport: `--pattern`: "\(" is not a valid regular expression/,
+    /^ 125sallyport: `--pattern` is not a valid regular expression \(unterminated group\); received "\("/,
   );
   assert.match(await waited("--input", "talks"), /^ 125sallyport: .*terminal/);
 });

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, beforeEach, test } from "node:test";
 import { execCallback } from "../../../src/queue/items.ts";
 import { openDatabase } from "../../../src/storage/database.ts";
 import { WorkQueue } from "../../../src/storage/work.ts";
 import { outcome, Sandbox } from "../../fixtures/sallyport.ts";
+import { until } from "../../fixtures/until.ts";
 
 const boxes: Sandbox[] = [];
 let box: Sandbox;
@@ -126,4 +127,21 @@ test("list and claim --wait find a command that ended while no gateway was runni
   await box.run(["run", "-d", "-c", "sleep 0.7; exit 4"]);
   const { stdout } = await box.until(["work", "--only", "pending", "--json"], "EXEC_CALLBACK");
   assert.equal(JSON.parse(stdout)[0].payload.exit_code, 4);
+});
+
+test("commands that ended while no gateway was running are queued in the order in which they ended", async () => {
+  const started: string[] = [];
+  for (const gate of ["a", "b", "c"]) {
+    const command = `until [ -e ${gate} ]; do sleep 0.05; done`;
+    started.push((await box.run(["run", "-d", "-c", command])).stdout.trim());
+  }
+  for (const at of [1, 2, 0]) {
+    writeFileSync(join(box.folder, "abc"[at] as string), "");
+    const record = join(box.state, "sessions", started[at] as string, "exit");
+    await until("the command has ended", () => existsSync(record));
+  }
+  await box.run(["ps", "-a"]); // lists the newest first
+  const { stdout } = await box.run(["work", "--only", "pending", "--json"]);
+  const queued = (JSON.parse(stdout) as { payload: { session_id: string } }[]).map(({ payload }) => payload.session_id);
+  assert.deepEqual(queued, [started[1], started[2], started[0]]);
 });

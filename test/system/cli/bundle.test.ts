@@ -29,9 +29,13 @@ after(() => {
 });
 
 function sallyport(...args: string[]) {
+  return sallyportWith("", ...args);
+}
+
+function sallyportWith(input: string, ...args: string[]) {
   const program = join(fixture, "package/bin/sallyport.js");
   const env = { PATH: process.env.PATH, HOME: fixture, SALLYPORT_STATE: join(fixture, "state") };
-  return spawnSync(process.execPath, [program, ...args], { cwd: join(fixture, "work"), env, encoding: "utf8" });
+  return spawnSync(process.execPath, [program, ...args], { cwd: join(fixture, "work"), env, encoding: "utf8", input });
 }
 
 test("the bundle prints its version and includes the licenses of its packages", () => {
@@ -39,7 +43,7 @@ test("the bundle prints its version and includes the licenses of its packages", 
   assert.equal(sallyport("--version").stdout, `${version}\n`);
   assert.match(
     readFileSync(join(fixture, "package/dist/cli/LICENSES.txt"), "utf8"),
-    /^zod\n.*MIT[\s\S]*^unbash\n[\s\S]*^jsonc-parser\n.*MIT/ms,
+    /^zod\n.*MIT[\s\S]*^unbash\n[\s\S]*^jsonc-parser\n.*MIT[\s\S]*^hono\n.*MIT/ms,
   );
 });
 
@@ -66,7 +70,7 @@ test("doctor reports no failures", () => {
 
 /** Returns the cache file of the core script. */
 function compiled() {
-  const [path = "", ...others] = globSync(join(fixture, "state/compiled/*/core-*.script.js.compiled"));
+  const [path = "", ...others] = globSync(join(fixture, "state/compiled/*/core-*.script.js.run.compiled"));
   assert.deepEqual([path === "", others], [false, []]);
   const { ino, size, mode } = statSync(path);
   return { path, ino, size, mode: mode & 0o777 };
@@ -99,6 +103,20 @@ test("compiled code is cached once, and again when the cache is truncated or the
   );
 });
 
+test("a server has a cache of its own", () => {
+  const initialize = {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } },
+  };
+  const { stdout, stderr, status } = sallyportWith(`${JSON.stringify(initialize)}\n`, "mcp");
+  assert.deepEqual([JSON.parse(stdout).id, status], [1, 0], stderr);
+  const kept = globSync(join(fixture, "state/compiled/*/*.mcp.compiled")).map((path) => basename(path).split("-")[0]);
+  // No command ran, so the code that runs commands is incomplete and is not saved.
+  assert.deepEqual(kept, ["mcp"]);
+});
+
 test("a command that fails does not write the cache", () => {
   rmSync(join(fixture, "state/compiled"), { recursive: true, force: true });
   assert.equal(sallyport("run", "--", "false").status, 1);
@@ -109,7 +127,7 @@ test("a command that fails does not write the cache", () => {
 test("a plain command loads only the core script, and others load the rest", () => {
   rmSync(join(fixture, "state/compiled"), { recursive: true, force: true });
   const kept = () =>
-    globSync(join(fixture, "state/compiled/*/*.script.js.compiled")).map((path) => basename(path).split("-")[0]);
+    globSync(join(fixture, "state/compiled/*/*.script.js.run.compiled")).map((path) => basename(path).split("-")[0]);
   for (let n = 0; n < 2; n++) assert.equal(sallyport("run", "--", "echo", "hello").stdout, "hello\n");
   // A program that has no model in src/shell/commands.
   assert.equal(sallyport("run", "--", "uptime", "--since").status, 0);

@@ -75,7 +75,7 @@ export class EmptyFolder {
     const { dependencies } = JSON.parse(readFileSync(join(this.package, "package.json"), "utf8"));
     for (const name of Object.keys(dependencies)) this.link(name);
     mkdirSync(join(modules, ".bin"));
-    symlinkSync("../sallyport/bin/sallyport.js", join(modules, ".bin", "sallyport"));
+    symlinkSync("../sallyport/bin/sallyport.cjs", join(modules, ".bin", "sallyport"));
   }
 
   /** Links a package from the repository's node_modules into the project. */

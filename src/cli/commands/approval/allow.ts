@@ -7,7 +7,7 @@ import { type Command, type Invocation, UsageError } from "../../command.ts";
 import { printJson } from "../../io.ts";
 import { withApprovals, withDatabase } from "../../open.ts";
 import { textOption } from "../../options.ts";
-import { assertPerson, localUser } from "../../person.ts";
+import { assertAttended, assertPerson, localUser } from "../../person.ts";
 import { agoText, expiryText, printList, shortIds } from "../../table.ts";
 import { grantScope } from "./approval-arguments.ts";
 import { grantText } from "./columns.ts";
@@ -85,7 +85,7 @@ async function add(invocation: Invocation, argv: string[]): Promise<number> {
   const { values, io } = invocation;
   if (argv.length === 0) throw new UsageError("no command given; use `-- PROGRAM [ARG...]`");
   const { grantTargets } = await import("../../../gateway/check.ts");
-  await assertPerson();
+  await assertAttended();
   const agent = textOption(values, "agent") ?? "default";
   const targets = grantTargets(argv, resolve(textOption(values, "cwd") ?? "."), agent);
   const scope = grantScope({ ...values, always: true }) ?? {};

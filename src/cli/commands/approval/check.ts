@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { loadConfig } from "../../../config/load.ts";
+import { callerPath } from "../../../core/caller.ts";
 import { SallyportError } from "../../../core/error.ts";
 import type { Verdict } from "../../../core/policy.ts";
 import { type CheckOptions, check as evaluate, sandboxFor } from "../../../gateway/check.ts";
@@ -9,6 +9,7 @@ import { splitWords } from "../../../shell/quote.ts";
 import { type Command, type Invocation, type Io, UsageError } from "../../command.ts";
 import { EXIT_REFUSED } from "../../exit-code.ts";
 import { printJson } from "../../io.ts";
+import { settingsOf } from "../../open.ts";
 import { choiceOption, SANDBOX_HELP, SANDBOX_OPTIONS, sandboxRequest, textOption } from "../../options.ts";
 import { renderVerdict } from "./verdict.ts";
 
@@ -63,7 +64,7 @@ export const check: Command = {
   ],
   run: async (invocation) => {
     const { values, io } = invocation;
-    const options = optionsOf(invocation);
+    const options = await optionsOf(invocation);
     if (values.ndjson) {
       await checkLines(io, options);
       return 0;
@@ -81,14 +82,14 @@ const EXIT_ASK = 3;
  * Returns the options of the check: the configured policy, with modes from the command line in place of the configured
  * ones, and the sandbox.
  */
-function optionsOf({ values }: Invocation): CheckOptions {
+async function optionsOf({ values }: Invocation): Promise<CheckOptions> {
   const security = choiceOption(values, "security", ["deny", "allowlist", "full"]);
   const ask = choiceOption(values, "ask", ["off", "on-miss", "always"]);
   const agent = textOption(values, "agent") ?? "default";
-  const cwd = resolve(textOption(values, "cwd") ?? ".");
-  const settings = loadConfig({ workspace: cwd }).forAgent(agent);
+  const cwd = callerPath(textOption(values, "cwd") ?? ".");
+  const { settings, confinement } = await settingsOf({ workspace: cwd, agent });
   const policy = { ...policyOf(settings), ...(security ? { security } : {}), ...(ask ? { ask } : {}) };
-  const sandbox = sandboxFor(settings, { workspace: cwd, agent }, sandboxRequest({ values }));
+  const sandbox = sandboxFor(settings, { workspace: cwd, agent, confinement }, sandboxRequest({ values }));
   return { cwd, agent, policy, sandbox };
 }
 

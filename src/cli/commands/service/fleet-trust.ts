@@ -5,7 +5,7 @@ import { shownLine } from "../../../text/visible.ts";
 import { type Invocation, UsageError } from "../../command.ts";
 import { printJson } from "../../io.ts";
 import { stateFolder, withDatabase } from "../../open.ts";
-import { assertPerson, localUser } from "../../person.ts";
+import { assertAttended, assertPerson, localUser } from "../../person.ts";
 import { printList } from "../../table.ts";
 
 export async function showKey({ values, io }: Invocation, [unexpected]: string[]): Promise<number> {
@@ -41,12 +41,15 @@ async function add(invocation: Invocation, [name, key, unexpected]: string[]): P
   }
   if (unexpected !== undefined)
     throw new UsageError(`unexpected argument \`${unexpected}\`; \`fleet trust add\` takes one gateway`);
-  return withTrust(invocation, (keys) => [{ changed: keys.add(name, key, localUser().who), outcome: "trusted" }]);
+  const trusting = (keys: TrustedKeys) => [{ changed: keys.add(name, key, localUser().who), outcome: "trusted" }];
+  return withTrust(invocation, trusting, assertAttended);
 }
 
 async function remove(invocation: Invocation, names: string[]): Promise<number> {
   if (names.length === 0) throw new UsageError("no gateway given; use its name or its key");
-  return withTrust(invocation, (keys) => names.map((name) => ({ changed: keys.remove(name), outcome: "distrusted" })));
+  const distrusting = (keys: TrustedKeys) =>
+    names.map((name) => ({ changed: keys.remove(name), outcome: "distrusted" }));
+  return withTrust(invocation, distrusting, assertPerson);
 }
 
 /**
@@ -56,8 +59,9 @@ async function remove(invocation: Invocation, names: string[]): Promise<number> 
 async function withTrust(
   invocation: Invocation,
   change: (keys: TrustedKeys) => { changed: TrustedKey; outcome: string }[],
+  check: () => Promise<void>,
 ): Promise<number> {
-  await assertPerson();
+  await check();
   const { TrustedKeys } = await import("../../../fleet/keys.ts");
   const { AuditLog } = await import("../../../storage/audit.ts");
   const keys = new TrustedKeys(await openedState(invocation.values));

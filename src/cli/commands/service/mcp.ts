@@ -4,6 +4,7 @@ import { toAgentName } from "../../../core/names.ts";
 import type { AgentOptions, OnDisconnect } from "../../../mcp/agent-context.ts";
 import { visible } from "../../../text/visible.ts";
 import { type Command, type Invocation, type Io, UsageError } from "../../command.ts";
+import { saveCompiled } from "../../compile-cache.ts";
 import { stateFolder, withDatabase } from "../../open.ts";
 import {
   choiceOption,
@@ -35,7 +36,9 @@ export const mcp: Command = {
     "answer-within": { type: "string" },
     "on-disconnect": { type: "string" },
     approvals: { type: "string" },
+    headless: { type: "boolean" },
     structured: { type: "boolean" },
+    prefix: { type: "string" },
     http: { type: "string" },
     "allow-host": { type: "string", multiple: true },
     "max-sessions": { type: "string" },
@@ -51,7 +54,11 @@ export const mcp: Command = {
     approvals:
       "host|elsewhere: Also request approval from the user of the MCP host, or only in the console and on the command " +
       "line (default: host)",
+    headless:
+      "No person is at the host: show no forms there (default when the host was started without a person, such as " +
+      "`claude -p`)",
     structured: "Add output schemas and structured content, for programs (default: text only, for models)",
+    prefix: "NAME: Offer the tools as NAME_TOOL, for a host whose own tools have the same names",
     http: "[HOST:]PORT: Serve Streamable HTTP on this address; port 0 selects a free port (default host: 127.0.0.1)",
     "allow-host": "NAME: Additional host name to accept in requests; repeatable",
     "max-sessions": `N: Maximum number of concurrent protocol sessions of each agent (default: ${DEFAULT_SESSIONS})`,
@@ -77,16 +84,26 @@ export const mcp: Command = {
     if (named.toLowerCase() !== options.agent) {
       io.err(`sallyport: the agent name ${JSON.stringify(visible(named))} is not valid; using ${options.agent}\n`);
     }
-    const hostMayApprove = (choiceOption(values, "approvals", ["host", "elsewhere"]) ?? "host") === "host";
+    const approvals = choiceOption(values, "approvals", ["host", "elsewhere"]);
+    if (values.headless && approvals === "host")
+      throw new UsageError("`--headless` cannot be used with `--approvals host`");
     const listen = listenOption(textOption(values, "http"));
     const stop = new AbortController();
     for (const signal of STOPPING) process.once(signal, () => stop.abort());
+    const isHeadless = values.headless === true || (approvals === undefined && !listen && (await isHostHeadless()));
+    const hostMayApprove = !isHeadless && approvals !== "elsewhere";
     const serving = { signal: stop.signal, hostMayApprove, io };
     if (listen) await serveHttp(invocation, options, { ...serving, ...listen });
     else await serveStdio(options, serving);
     return 0;
   },
 };
+
+/** Reports whether the host that started this server runs without a person, as `claude -p` does. */
+async function isHostHeadless(): Promise<boolean> {
+  const { findAgentHost } = await import("../../../approval/agent-hosts.ts");
+  return findAgentHost()?.headless === true;
+}
 
 interface Serving {
   signal: AbortSignal;
@@ -103,7 +120,16 @@ function agentOptions(values: Invocation["values"]): AgentOptions {
     answerWithinMs: withinADay(values, "answer-within") ?? DEFAULT_ANSWER_WITHIN_MS,
     onDisconnect: choiceOption<OnDisconnect>(values, "on-disconnect", ["keep", "end"]) ?? "keep",
     structured: values.structured === true,
+    prefix: prefixOption(textOption(values, "prefix")),
   };
+}
+
+function prefixOption(text: string | undefined): string | null {
+  // Some providers allow at most 64 of these characters in the name of a tool.
+  if (text === undefined || /^[A-Za-z][A-Za-z0-9_-]{0,31}$/.test(text)) return text ?? null;
+  throw new UsageError(
+    `\`--prefix\` must be 1 to 32 letters, digits, \`_\` or \`-\`, beginning with a letter; received \`${text}\``,
+  );
 }
 
 function withinADay(values: Invocation["values"], name: string): number | undefined {
@@ -149,6 +175,8 @@ async function serveStdio(options: AgentOptions, { signal, hostMayApprove, io }:
   } finally {
     await agentContext.close();
   }
+  // The code that runs commands has been compiled only if a command ran; a cache without it would never be completed.
+  saveCompiled(agentContext.ranCommand ? "" : "mcp-sdk");
 }
 
 async function serveHttp(

@@ -1,11 +1,13 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { SallyportError } from "../../../core/error.ts";
 import { packageVersion } from "../../../core/version.ts";
 import type { ServeOptions } from "../../../http/serve.ts";
 import { type Command, type Invocation, UsageError } from "../../command.ts";
+import { saveCompiled } from "../../compile-cache.ts";
 import { stateFolder } from "../../open.ts";
 import { TOOLSETS, textOption, textOptions, toolsetsOf } from "../../options.ts";
-import { assertPerson, localUser } from "../../person.ts";
+import { assertAttended, assertPerson, localUser } from "../../person.ts";
 
 const DEFAULT_LISTEN = "127.0.0.1:4180";
 /** Same as the default of `mcp --answer-within`. */
@@ -18,7 +20,7 @@ export const serve: Command = {
   usage: "sallyport serve [OPTIONS]",
   description: `
     Serves the console for people, the REST API for programs, and MCP for agents on one address. Prints a link that
-    signs you in as an operator; it can be used once, within ten minutes. Other people and programs sign in with a token
+    signs you in as an operator; it can be used once, within ten minutes. Without a terminal, no link is printed. Other people and programs sign in with a token
     (see \`sallyport token --help\`).`,
   options: {
     listen: { type: "string" },
@@ -126,18 +128,35 @@ async function serveUntil({ values, io }: Invocation, place: Place, signal: Abor
     const version = packageVersion();
     const serving = await start({ ...where, gateway, workspace, version, mcp, tracing, onfailure });
     const { who } = localUser();
-    const link = values["no-link"]
-      ? null
-      : signInUrl(serving.url, createOperatorLink(gateway.signIns, gateway.audit, who));
+    const withheld = values["no-link"] ? null : await reasonForNoLink();
+    const link =
+      values["no-link"] || withheld !== null
+        ? null
+        : signInUrl(serving.url, createOperatorLink(gateway.signIns, gateway.audit, who));
+    if (withheld !== null)
+      io.err(`No sign-in link: ${withheld}\nPrint one in a terminal with \`sallyport token link ${serving.url}\`.\n`);
     if (values.json) io.out(`${JSON.stringify({ url: serving.url, link })}\n`);
     else
       io.err(
         `Serving the console at ${serving.url}\n${link ? `Sign-in link (single use, expires in 10 min): ${link}\n` : ""}`,
       );
+    // Saved now, because a service may run for months. What it needs to start has been compiled.
+    saveCompiled();
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
     await serving.close();
   } finally {
     await gateway.close();
+  }
+}
+
+/** Returns why no sign-in link may be printed, or null. A service without a person still serves (invariant 7). */
+async function reasonForNoLink(): Promise<string | null> {
+  try {
+    await assertAttended();
+    return null;
+  } catch (error) {
+    if (error instanceof SallyportError) return error.message;
+    throw error;
   }
 }
 

@@ -8,7 +8,7 @@ import { type Command, type Invocation, UsageError } from "../../command.ts";
 import { printJson } from "../../io.ts";
 import { withDatabase } from "../../open.ts";
 import { choiceOption, durationOption, textOption } from "../../options.ts";
-import { assertPerson, localUser } from "../../person.ts";
+import { assertAttended, assertPerson, localUser } from "../../person.ts";
 import { agoText, expiryText, printList } from "../../table.ts";
 
 export const token: Command = {
@@ -88,6 +88,7 @@ async function create(invocation: Invocation, [name, unexpected]: string[]): Pro
     throw new UsageError(`\`--agent\` cannot be used with \`--role ${role}\``);
   const agent = role === "agent" ? (named ?? "default") : "";
   const files = secretFiles(values);
+  await assertAttended();
   return withTokens(invocation, async (tokens, note) => {
     const opened = files.map(({ path, ...file }) => ({ ...file, descriptor: createPrivate(path) }));
     const made = tokens.create({ name, role, agent, createdBy: localUser().who, expiresMs });
@@ -148,7 +149,7 @@ async function link(invocation: Invocation, [url = "http://127.0.0.1:4180", unex
       `the URL must be the address of a service, such as http://127.0.0.1:4180; received \`${url}\``,
     );
   }
-  await assertPerson();
+  await assertAttended();
   const [{ signInUrl, createOperatorLink }, { SignIns }, { AuditLog }] = await Promise.all([
     import("../../../http/sign-in-link.ts"),
     import("../../../storage/sign-ins.ts"),

@@ -6,6 +6,7 @@ import { droppedNote } from "../../notes.ts";
 import { withGateway } from "../../open.ts";
 import { choiceOption, countOption, textOption } from "../../options.ts";
 import { type OutputWriter, outputWriter } from "../../terminal/output.ts";
+import { whileRead } from "../../terminal/output-reader.ts";
 import { onlySession } from "./session-arguments.ts";
 
 export const logs: Command = {
@@ -61,11 +62,14 @@ export const logs: Command = {
       const way = values.json ? "json" : values.times ? "times" : query.stream ? "together" : "apart";
       const writer = outputWriter(io, values.raw ? "raw" : "visible");
       const write = logWriter(way, writer, io);
-      const chunks = values.follow ? session.follow(query) : session.read(query);
-      for await (const chunk of chunks) {
-        write(chunk);
-        await io.drained();
-      }
+      const print = async (chunks: AsyncIterable<LogChunk>) => {
+        for await (const chunk of chunks) {
+          write(chunk);
+          await io.drained();
+        }
+      };
+      if (values.follow) await whileRead((signal) => print(session.follow({ ...query, signal })));
+      else await print(session.read(query));
       writer.end();
       return 0;
     });

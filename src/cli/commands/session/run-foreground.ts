@@ -8,18 +8,35 @@ import type { Io } from "../../command.ts";
 import { EXIT_FAILED, EXIT_SIGNAL, exitCodeOf } from "../../exit-code.ts";
 import { missingNote, reportOutcome } from "../../notes.ts";
 import { reportError } from "../../report-error.ts";
+import { type Continuation, continuedSession } from "../../resident/continuation.ts";
 import { attachSession } from "../../terminal/attach-session.ts";
 import { type OutputWriter, outputWriter } from "../../terminal/output.ts";
 
-/** Runs a command with live output and, if requested, the stdin of this process. Returns its exit code. */
-export async function runStreamed(gateway: Gateway, request: RunRequest, io: Io, raw: boolean): Promise<number> {
+type ForegroundOptions = Omit<Parameters<Gateway["startAs"]>[1], "foreground" | "signal">;
+
+/**
+ * Runs a command with live output and, if requested, the stdin of this process. Returns its exit code. With
+ * `continuation`, takes over a command that a native client has started.
+ */
+export async function runStreamed(
+  gateway: Gateway,
+  request: RunRequest,
+  io: Io,
+  raw: boolean,
+  { continuation = null, ...options }: ForegroundOptions & { continuation?: Continuation | null } = {},
+): Promise<number> {
   const signals = new SignalForwarder(request.graceMs, io);
   let stopFeeding = () => {};
   let inputFailure: number | null = null;
   try {
-    const session = await gateway.start(request, { foreground: true, signal: signals.beforeStart });
+    const begun = continuation && continuedSession(gateway, continuation);
+    const startOptions = { ...options, foreground: true, signal: signals.beforeStart };
+    const session = begun ?? (await gateway.startAs(request, startOptions));
     signals.to(session);
-    if (request.stdin === "open") {
+    if (begun && continuation?.inputLost) {
+      inputFailure = reportError(inputLost(), io, { json: false });
+      session.kill({ graceMs: request.graceMs }).catch(() => {});
+    } else if (request.stdin === "open" && !(begun && continuation?.inputEnded)) {
       // Without the rest of its input, the command would wait forever, or do something else than intended.
       stopFeeding = feed(io.stdin, session, (error) => {
         inputFailure = reportError(error, io, { json: false });
@@ -27,7 +44,9 @@ export async function runStreamed(gateway: Gateway, request: RunRequest, io: Io,
       });
     }
     const mode = raw ? "raw" : request.pty === true ? "drawing" : "visible";
-    const missing = await streamOutput(session, { graceMs: request.graceMs, writer: outputWriter(io, mode), io });
+    const after = begun ? continuation?.after : undefined;
+    const writer = outputWriter(io, mode);
+    const missing = await streamOutput(session, { graceMs: request.graceMs, writer, io, after });
     const info = await session.wait();
     reportOutcome(info, io);
     const code = inputFailure ?? exitCodeOf(info);
@@ -47,11 +66,16 @@ export async function runStreamed(gateway: Gateway, request: RunRequest, io: Io,
 /** Prints the output of the command and returns the number of bytes that were dropped. */
 async function streamOutput(
   session: SessionHandle,
-  { graceMs, writer, io }: { graceMs: number | undefined; writer: OutputWriter; io: Io },
+  {
+    graceMs,
+    writer,
+    io,
+    after,
+  }: { graceMs: number | undefined; writer: OutputWriter; io: Io; after: Continuation["after"] | undefined },
 ): Promise<number> {
   let missing = 0;
   try {
-    for await (const chunk of session.follow()) {
+    for await (const chunk of session.follow(after ? { after } : {})) {
       missing += chunk.dropped;
       if (chunk.stream === "stderr") writer.err(chunk.bytes);
       else writer.out(chunk.bytes);
@@ -66,11 +90,23 @@ async function streamOutput(
   return missing;
 }
 
+function inputLost(): SallyportError {
+  return new SallyportError("StdinClosed", "The resident gateway was killed, and input for the command may be lost.", [
+    { action: "retry", hint: "Run the command again." },
+  ]);
+}
+
 /** Runs a command on a new terminal and attaches to it until the command ends or the user detaches. */
-export async function runOnTerminal(gateway: Gateway, request: RunRequest, io: Io, raw: boolean): Promise<number> {
+export async function runOnTerminal(
+  gateway: Gateway,
+  request: RunRequest,
+  io: Io,
+  raw: boolean,
+  options: ForegroundOptions = {},
+): Promise<number> {
   const signals = new SignalForwarder(request.graceMs, io);
   try {
-    const session = await gateway.start(request, { foreground: true, signal: signals.beforeStart });
+    const session = await gateway.startAs(request, { ...options, foreground: true, signal: signals.beforeStart });
     signals.to(session);
     return await attachSession(session, io, { readOnly: false, raw, offset: 0, opening: "" });
   } catch (error) {

@@ -1,13 +1,13 @@
 import { constants } from "node:os";
-import { resolve } from "node:path";
 import { text } from "node:stream/consumers";
+import { callerEnv, callerPath } from "../../../core/caller.ts";
 import type { RunRequest } from "../../../core/request.ts";
 import type { Gateway } from "../../../gateway/gateway.ts";
 import { type Command, type Invocation, type Io, UsageError } from "../../command.ts";
 import { EXIT_SIGNAL, exitCodeOf } from "../../exit-code.ts";
 import { printJson } from "../../io.ts";
-import { reportOutcome, waitingNote } from "../../notes.ts";
-import { withGateway } from "../../open.ts";
+import { reportOutcome } from "../../notes.ts";
+import { tellWaiting, withGateway } from "../../open.ts";
 import {
   amountOption,
   choiceOption,
@@ -21,6 +21,7 @@ import {
   textOption,
   textOptions,
 } from "../../options.ts";
+import { takeContinuation } from "../../resident/continuation.ts";
 import { promptUnlessAttached } from "../../terminal/approval-prompt.ts";
 import { localTerminal } from "../../terminal/tty.ts";
 import { runOnTerminal, runStreamed } from "./run-foreground.ts";
@@ -42,6 +43,7 @@ export const run: Command = {
   options: {
     command: { type: "string", short: "c" },
     detach: { type: "boolean", short: "d" },
+    "no-wait": { type: "boolean" },
     interactive: { type: "boolean", short: "i" },
     tty: { type: "boolean", short: "t" },
     env: { type: "string", short: "e", multiple: true },
@@ -65,6 +67,7 @@ export const run: Command = {
   help: {
     command: "TEXT: Run TEXT with bash",
     detach: "Run in the background and print the session ID",
+    "no-wait": "If the command requires approval, exit with 126 at once instead of waiting for the decision",
     interactive: "Connect stdin to the command; with -d, keep its stdin open for later input",
     tty: "Allocate a terminal; with -i, attach to it (C-p C-q detaches)",
     env: "NAME=VALUE: Set an environment variable; NAME alone passes on its current value; repeatable",
@@ -116,25 +119,29 @@ export const run: Command = {
     ["Run without write access and without network", "sallyport run --sandbox read-only --network off -- ./audit.sh"],
     ["Limit memory and CPU", "sallyport run --memory 512M --cpu 1.5 -- make -j8"],
   ],
+  foreground: (invocation) => {
+    const { values } = invocation;
+    if (values.detach || values.tty || values.json) return null;
+    return { request: runRequest(invocation), raw: values.raw === true };
+  },
   run: (invocation) => {
     const { values, io } = invocation;
+    const continuation = takeContinuation();
     const request = runRequest(invocation);
     const json = values.json === true;
-    if (values.detach) return withGateway(invocation, (gateway) => runDetached(gateway, request, json, io));
+    if (values.detach) return withGateway(invocation, (gateway) => runDetached(gateway, request, json, io), {});
     // With -it on a terminal, that terminal is attached to the command.
     const attaches = values.tty === true && values.interactive === true && !json && localTerminal(io) !== null;
     const run = json ? runToJson : attaches ? runOnTerminal : runStreamed;
     return withGateway(
       invocation,
-      (gateway) => run(gateway, request, io, values.raw === true),
-      // On a terminal the user is prompted. Otherwise a note says how to approve the command.
-      io.isTTY.stdin && io.isTTY.stderr && !values.detach
-        ? { approve: (approval, signal) => promptUnlessAttached(approval, io, signal) }
-        : {
-            onEvent: (event) => {
-              if (event.type === "approval-requested") io.err(`${waitingNote(event.approval)}\n`);
-            },
-          },
+      (gateway) => run(gateway, request, io, values.raw === true, { continuation }),
+      // On a terminal the user is prompted. Otherwise a note says that a person must decide, and where.
+      values["no-wait"]
+        ? { approve: async () => ({ decision: "later" }) }
+        : io.isTTY.stdin && io.isTTY.stderr && !values.detach
+          ? { approve: (approval, signal) => promptUnlessAttached(approval, io, signal) }
+          : { onEvent: tellWaiting(io) },
     );
   },
 };
@@ -180,8 +187,8 @@ function runRequest({ values, rest, io }: Invocation): RunRequest {
       diskCap: sizeOption(values, "disk-cap"),
       limits: limitsOf(values),
       name: textOption(values, "name"),
-      cwd: cwd && resolve(cwd),
-      logFile: logFile && resolve(logFile),
+      cwd: cwd && callerPath(cwd),
+      logFile: logFile && callerPath(logFile),
       env: variables.length > 0 ? Object.fromEntries(variables.map(variable)) : undefined,
       capture: values.merge ? ("merged" as const) : undefined,
       stdin: values.interactive ? ("open" as const) : undefined,
@@ -230,7 +237,7 @@ function variable(text: string): [string, string] {
   const at = text.indexOf("=");
   const name = at < 0 ? text : text.slice(0, at);
   if (name === "") throw new UsageError(`\`--env\` must be NAME=VALUE; received \`${text}\``);
-  const value = at < 0 ? process.env[name] : text.slice(at + 1);
+  const value = at < 0 ? callerEnv()[name] : text.slice(at + 1);
   if (value === undefined) throw new UsageError(`\`--env ${text}\`: variable \`${text}\` is not set`);
   return [name, value];
 }

@@ -1,0 +1,234 @@
+import { homedir } from "node:os";
+import { isAbsolute, relative, resolve } from "node:path";
+import { createInterface } from "node:readline/promises";
+import { styleText } from "node:util";
+import { agentName, toAgentName } from "../../core/names.ts";
+import { localPlaces } from "../../setup/check.ts";
+import { unifiedDiff } from "../../setup/edit/diff.ts";
+import { type Host, MODES, type Mode, SCOPES, type Scope } from "../../setup/hosts/host.ts";
+import { findHost, HOST_NAMES } from "../../setup/hosts/index.ts";
+import { changedFiles, type FilePlan, type Plan } from "../../setup/plan.ts";
+import { nearest } from "../../text/nearest.ts";
+import { visible } from "../../text/visible.ts";
+import { type Command, type Invocation, type Io, UsageError } from "../command.ts";
+import { printJson } from "../io.ts";
+import { stateFolder } from "../open.ts";
+import { choiceOption, TOOLSETS, textOption, toolsetsOf } from "../options.ts";
+import { assertPerson } from "../person.ts";
+import { printChecks } from "./setup-check.ts";
+
+export const setup: Command = {
+  name: "setup",
+  summary: "Connect an agent host, such as Claude Code or Codex",
+  usage:
+    "sallyport setup HOST [OPTIONS]\n       sallyport setup --check [HOST]\n       sallyport setup --print [NAME] [OPTIONS]",
+  description: `
+    Adds Sallyport as an MCP server to the configuration of an agent host, and turns off the host's own shell where a
+    setting does that. Shows the changes first and, on a terminal, asks before writing them. Comments, formatting and the order
+    of keys stay as they are. --remove restores what was there before.
+
+    With --check, starts the server of each host exactly as the host would, lists its tools, and reports how commands can
+    still bypass Sallyport. The exit code is 1 if a host is set up but does not work.`,
+  options: {
+    scope: { type: "string" },
+    mode: { type: "string" },
+    tools: { type: "string" },
+    workspace: { type: "string" },
+    remove: { type: "boolean" },
+    check: { type: "boolean" },
+    print: { type: "boolean" },
+    "dry-run": { type: "boolean", short: "n" },
+    yes: { type: "boolean", short: "y" },
+  },
+  help: {
+    scope: "SCOPE: Change the files of the user, or those of the project in the current directory (default: user)",
+    mode: "MODE: How commands reach Sallyport: mcp, as tools of an MCP server, or hook, from the host's own shell (default: mcp)",
+    tools: `NAME,...: Toolsets to serve: ${TOOLSETS.join(", ")} (default: bash, or what the host needs)`,
+    workspace: "DIR: Workspace of the commands (default: the directory in which the host starts the server)",
+    agent: "NAME: Agent that the commands belong to (default: the name of the host)",
+    remove: "Take back what setup has written",
+    check: "Check the hosts of this machine, or one of them",
+    print: "Print the configuration instead of writing it; NAME can be any host",
+    "dry-run": "Show the changes without writing them",
+    yes: "Do not ask on a terminal",
+    json: "Print JSON: what was done, or the result of --check",
+  },
+  sections: { Hosts: HOST_NAMES.join(", ") },
+  choices: { scope: SCOPES, mode: MODES, tools: TOOLSETS },
+  examples: [
+    ["Connect Claude Code", "sallyport setup claude-code"],
+    ["Show what would be written for Codex in this project", "sallyport setup codex --scope project --dry-run"],
+    ["Check all hosts of this machine", "sallyport setup --check"],
+    ["Take it back", "sallyport setup claude-code --remove"],
+    ["Print the entry for a host that is not listed", "sallyport setup --print my-host"],
+  ],
+  run: async (invocation) => {
+    const { values, positionals, rest } = invocation;
+    const [name, unexpected] = [...positionals, ...(rest ?? [])];
+    if (unexpected !== undefined) throw new UsageError(`unexpected argument \`${unexpected}\` for \`setup\``);
+    rejectConflicts(values);
+    if (values.check) return check(name, invocation);
+    if (values.print) return print(name, invocation);
+    if (name === undefined) throw new UsageError(`no host given; use one of ${HOST_NAMES.join(", ")}`);
+    return change(hostNamed(name), invocation);
+  },
+};
+
+function rejectConflicts(values: Invocation["values"]): void {
+  const actions = ["check", "print", "remove"].filter((name) => values[name]);
+  if (actions.length > 1) throw new UsageError(`\`--${actions[0]}\` cannot be combined with \`--${actions[1]}\``);
+}
+
+function hostNamed(name: string): Host {
+  const host = findHost(name.toLowerCase());
+  if (host) return host;
+  const near = nearest(name, [...HOST_NAMES]);
+  const hint = near ? `did you mean \`${near}\`?` : `use one of ${HOST_NAMES.join(", ")}`;
+  throw new UsageError(
+    `unknown host \`${visible(name)}\`; ${hint} \`sallyport setup --print ${/^[\w-]+$/.test(name) ? name : "NAME"}\` prints the entry for any other host`,
+  );
+}
+
+async function check(name: string | undefined, { values, io }: Invocation): Promise<number> {
+  const { checkHosts } = await import("../../setup/check.ts");
+  const hosts = name === undefined ? undefined : [hostNamed(name)];
+  const found = await checkHosts(localPlaces(stateFolder(values)), hosts);
+  if (values.json) printJson(found, io);
+  else printChecks(found, hosts?.[0] ?? null, io);
+  return found.some(({ status }) => status === "broken") ? 1 : 0;
+}
+
+async function commandFor(host: Host, { values }: Invocation) {
+  const { serverCommand } = await import("../../setup/server-command.ts");
+  const places = localPlaces(stateFolder(values));
+  const tools = textOption(values, "tools");
+  const workspace = textOption(values, "workspace");
+  const options = {
+    agent: agentName(textOption(values, "agent") ?? host.name),
+    toolsets: tools === undefined ? host.toolsets : toolsetsOf(tools).join(","),
+    workspace: workspace === undefined ? null : resolve(workspace),
+    state: places.state,
+  };
+  return { places, server: serverCommand(host, options, places.env, places.home) };
+}
+
+async function print(name: string | undefined, invocation: Invocation): Promise<number> {
+  const { values, io } = invocation;
+  const known = name === undefined ? null : findHost(name.toLowerCase());
+  const { GENERIC, printedFiles } = await import("../../setup/print.ts");
+  const host = known ?? { ...GENERIC, name: toAgentName(name ?? "default") };
+  const { server, places } = await commandFor(host, invocation);
+  const scope = scopeOption(values);
+  for (const { path, text } of printedFiles(host, server, scope, places, modeOption(host, values))) {
+    if (path !== null) io.err(`${shortened(path)}:\n`);
+    io.out(text);
+  }
+  return 0;
+}
+
+function modeOption(host: Host, values: Invocation["values"]): Mode {
+  const mode = choiceOption(values, "mode", MODES) ?? "mcp";
+  if (host.modes.includes(mode)) return mode;
+  throw new UsageError(`${host.title} cannot be set up with \`--mode ${mode}\`; use ${host.modes.join(" or ")}`);
+}
+
+function scopeOption(values: Invocation["values"]): Scope {
+  return choiceOption(values, "scope", SCOPES) ?? "user";
+}
+
+async function change(host: Host, invocation: Invocation): Promise<number> {
+  const { values, io } = invocation;
+  // A command of an agent must not change how its host is confined (invariant 7).
+  await assertPerson();
+  const scope = scopeOption(values);
+  const { assertScope, carryOut, planRemoval, planSetup } = await import("../../setup/plan.ts");
+  assertScope(host, scope);
+  const { server, places } = await commandFor(host, invocation);
+  const options = { host, scope, mode: modeOption(host, values), places } as const;
+  const plan = values.remove ? planRemoval(options, server) : planSetup(options, server);
+  const changed = changedFiles(plan);
+  if (changed.length === 0) {
+    if (!values["dry-run"]) carryOut(plan);
+    return report(plan, values.remove ? "not set up" : "already set up", invocation);
+  }
+  if (!values.json) for (const file of changed) io.out(colored(diffOf(file), io));
+  if (values["dry-run"]) return report(plan, "not changed", invocation);
+  const asks = io.isTTY.stdin && io.isTTY.stderr && !values.yes;
+  if (asks && !(await confirm(changed.length, io))) {
+    io.err("Nothing was written.\n");
+    return 1;
+  }
+  carryOut(plan);
+  return report(plan, values.remove ? "removed" : "set up", invocation);
+}
+
+function diffOf({ path, real, text, after }: FilePlan): string {
+  const title = path === real ? path : `${path} -> ${real}`;
+  const lines = unifiedDiff(title, text, after).split("\n");
+  // The text of a file is untrusted: it could move the cursor. Tabs and carriage returns are common and harmless here.
+  return lines.map((line) => line.replaceAll("\r", "").split("\t").map(visible).join("\t")).join("\n");
+}
+
+function colored(diff: string, io: Io): string {
+  if (!io.color) return diff;
+  const paint = (line: string) => {
+    if (/^(?:\+\+\+|---)/.test(line)) return styleText("bold", line, { validateStream: false });
+    const color = line.startsWith("+") ? "green" : line.startsWith("-") ? "red" : line.startsWith("@") ? "cyan" : null;
+    return color ? styleText(color, line, { validateStream: false }) : line;
+  };
+  return diff.split("\n").map(paint).join("\n");
+}
+
+async function confirm(count: number, io: Io): Promise<boolean> {
+  const lines = createInterface({ input: io.stdin, output: process.stderr });
+  const gone = new AbortController();
+  lines.once("close", () => gone.abort());
+  try {
+    const question = `Write ${count === 1 ? "this change" : `these changes to ${count} files`}? [y/N] `;
+    return /^y(?:es)?$/i.test((await lines.question(question, { signal: gone.signal })).trim());
+  } catch (error) {
+    if (!gone.signal.aborted) throw error;
+    io.err("\n");
+    return false;
+  } finally {
+    lines.close();
+  }
+}
+
+type Outcome = "set up" | "already set up" | "removed" | "not set up" | "not changed";
+
+function report(plan: Plan, outcome: Outcome, { values, io }: Invocation): number {
+  const { host, scope, mode } = plan;
+  const files = changedFiles(plan).map(({ path, text, after }) => ({
+    path,
+    ...(outcome === "not changed" ? { diff: unifiedDiff(path, text, after) } : {}),
+  }));
+  if (values.json) {
+    printJson({ host: host.name, scope, mode, outcome, files }, io);
+    return 0;
+  }
+  if (outcome === "not changed") return 0;
+  const place = scope === "project" ? " in this project" : "";
+  io.err(`${host.title} is ${outcome}${place}.\n`);
+  if (outcome === "removed" && !plan.recorded) {
+    io.err("No earlier setup is recorded in this state folder, so every value that setup writes was removed.\n");
+  }
+  if (outcome !== "set up" && outcome !== "already set up") return 0;
+  const ofTools = (scope === "project" ? host.projectRemains : undefined) ?? host.remains;
+  const remains = mode === "hook" ? (host.hook?.remains ?? null) : ofTools;
+  if (remains !== null) io.err(`Commands can still bypass Sallyport: ${remains}.\n`);
+  const next = mode === "hook" ? host.hook?.next : host.next;
+  if (next) io.err(`${next}\n`);
+  if (scope === "project") io.err(`${[host.projectNext, PROJECT].filter(Boolean).join(" ")}\n`);
+  if (outcome === "set up") io.err(`Restart ${host.title}, then run \`sallyport setup --check\`.\n`);
+  return 0;
+}
+
+const PROJECT =
+  "The files contain paths of this machine, so do not commit them. Sandboxed commands cannot change them; other programs can.";
+
+/** Shortens a path below the home directory. */
+function shortened(path: string): string {
+  const inside = relative(homedir(), path);
+  return inside.startsWith("..") || isAbsolute(inside) ? path : `~/${inside}`;
+}

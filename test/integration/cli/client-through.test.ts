@@ -1,0 +1,7 @@
+/** Runs the tests of the commands that the resident gateway answers through the native client. */
+process.env.TEST_CLIENT = "1";
+
+await import("./run.test.ts");
+await import("./run-signals.test.ts");
+await import("./check.test.ts");
+await import("./arguments.test.ts");

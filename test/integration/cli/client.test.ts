@@ -1,0 +1,319 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { createConnection, createServer } from "node:net";
+import { basename, join } from "node:path";
+import { after, test } from "node:test";
+import { IS_ROOT } from "../../fixtures/as-user.ts";
+import { CLIENT, ENTRY, outcome, Sandbox } from "../../fixtures/sallyport.ts";
+import { until } from "../../fixtures/until.ts";
+
+const box = new Sandbox("client");
+after(() => box.remove());
+/** A PATH without Node, on which a command line that the resident gateway does not answer fails. */
+const bare = join(box.folder, "bare");
+mkdirSync(bare);
+const ALONE = { PATH: `${bare}:/bin/none` };
+const NEEDS_NODE = /^sallyport: cannot run node: /;
+
+/** Types of messages to the resident gateway, see native/client/protocol.h. */
+const FROM_CLIENT = { request: 1, input: 2 };
+
+function encode(type: number, payload: Buffer): Buffer {
+  const header = Buffer.alloc(5);
+  header.writeUInt32LE(1 + payload.length, 0);
+  header[4] = type;
+  return Buffer.concat([header, payload]);
+}
+
+/** Returns the names in the list that a source file assigns to a constant. */
+function listIn(path: string, start: RegExp): string[] {
+  const text = readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8");
+  const [, list = ""] = start.exec(text) ?? [];
+  return list.split(",").map((name) => name.trim().replaceAll('"', ""));
+}
+
+/** Returns the processes that serve a state folder: they hold its lock. */
+function residentsOf(state: string): number[] {
+  return readdirSync("/proc").flatMap((name) => {
+    const pid = Number(name);
+    if (!Number.isInteger(pid)) return [];
+    try {
+      const isNode = readFileSync(`/proc/${pid}/comm`, "utf8").startsWith("sallyport: resi");
+      return isNode && readlinkSync(`/proc/${pid}/fd/3`).startsWith(join(state, "resident-")) ? [pid] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+async function killResident(of = box): Promise<void> {
+  for (const pid of residentsOf(of.state)) process.kill(pid, "SIGKILL");
+  await until("the resident gateway is gone", () => residentsOf(of.state).length === 0);
+  for (const path of of.residents()) rmSync(path);
+}
+
+function shown(child: ChildProcess): () => string {
+  let text = "";
+  child.stdout?.on("data", (data: Buffer) => {
+    text += data;
+  });
+  return () => text;
+}
+
+test("the client and the resident gateway have the same list of commands", () => {
+  const ofClient = listIn("native/client/commands.h", /resident_commands\[\] = \{([^}]*)\}/);
+  assert.deepEqual(ofClient, listIn("src/cli/resident/commands.ts", /RESIDENT_COMMANDS.* = \[([^\]]*)\]/));
+  assert.ok(ofClient.includes("run"));
+});
+
+test("answers without starting Node", async () => {
+  const run = await box.run(["run", "-c", "echo out; echo err >&2; exit 3"], { env: ALONE });
+  assert.deepEqual([run.stdout, run.stderr, run.code], ["out\n", "err\n", 3]);
+  const missing = await box.run(["run", "--", "no-such-program"], { env: ALONE });
+  assert.match(missing.stderr, /Command not found: no-such-program/);
+  assert.equal(missing.code, 127);
+  const timeout = await box.run(["run", "--timeout", "100ms", "--", "/bin/sleep", "60"], { env: ALONE });
+  assert.match(timeout.stderr, /timed out after 100ms/);
+  assert.equal(timeout.code, 124);
+  const blocked = await box.run(["run", "-c", "shutdown now"], { env: ALONE });
+  assert.equal(blocked.code, 126);
+  const input = "x".repeat(300_000);
+  const fed = await box.run(["run", "-i", "--", "/bin/cat"], { env: ALONE, input });
+  assert.equal(fed.stdout, input);
+  const check = await box.run(["check", "-c", "shutdown now"], { env: ALONE });
+  assert.match(check.stdout, /^blocked/);
+  assert.equal(check.code, 126);
+});
+
+test("answers hooks and runs the shell of agent hosts without starting Node", async () => {
+  const cwd = join(box.folder, "project");
+  mkdirSync(cwd);
+  const event = { tool_name: "Bash", tool_input: { command: "ls" }, cwd, hook_event_name: "PreToolUse" };
+  const input = JSON.stringify({ ...event, session_id: "s", tool_use_id: "t" });
+  const answered = await box.run(["hook", "claude-code"], { env: ALONE, input, cwd });
+  assert.match(answered.stdout, /updatedInput/, answered.stderr);
+  assert.equal(answered.code, 0);
+  const denied = await box.run(["hook", "claude-code"], { env: ALONE, input: "no event" });
+  assert.match(denied.stdout + denied.stderr, /the event is not JSON/);
+  const shell = await box.run(["--agent", "builder", "sh", "-c", "read line; echo $line; exit 4"], {
+    env: { ...ALONE, SALLYPORT_WORKSPACE: cwd },
+    cwd,
+    input: "typed\n",
+  });
+  assert.deepEqual([shell.stdout, shell.code], ["typed\n", 4]);
+});
+
+test("runs everything else with Node, before anything is recorded", async () => {
+  const lines = [
+    ["ps"],
+    ["run", "--help"],
+    ["run", "--no-such-option"],
+    ["run", "--json", "--", "/bin/true"],
+    ["run", "--sandbox", "off", "--", "/bin/true"], // requires an approval
+    ["--state", join(box.folder, "other-state"), "run", "--", "/bin/true"],
+  ];
+  const before = (await box.run(["ps", "-a", "-q"])).stdout;
+  for (const line of lines) assert.match((await box.run(line, { env: ALONE })).stderr, NEEDS_NODE, line.join(" "));
+  const own = await box.run(["run", "--", "/bin/true"], { env: { ...ALONE, SALLYPORT_DEBUG: "1" } });
+  assert.match(own.stderr, NEEDS_NODE);
+  const invalid = await box.run(["run", "--", "/bin/true"], { env: { ...ALONE, SALLYPORT_RESIDENT: "off" } });
+  assert.match(invalid.stderr, NEEDS_NODE);
+  assert.equal((await box.run(["ps", "-a", "-q"])).stdout, before);
+});
+
+test("uses the environment, working directory and umask of each client only", async () => {
+  const folder = join(box.folder, "other");
+  mkdirSync(folder);
+  const line = ["run", "-e", "MARK", "-c", 'echo "$MARK $PWD"; umask'];
+  const print = (mark: string, cwd: string) => box.run(line, { env: { ...ALONE, MARK: mark }, cwd });
+  const [first, second] = await Promise.all([print("one", box.folder), print("two", folder)]);
+  assert.match(first.stdout, new RegExp(`^one ${box.folder}\\n`));
+  assert.match(second.stdout, new RegExp(`^two ${folder}\\n`));
+  const unset = await box.run(line, { env: ALONE });
+  assert.match(unset.stderr, /variable `MARK` is not set/);
+  const masked = spawnSync("/bin/sh", ["-c", `umask 027; exec ${CLIENT} run -c umask`], {
+    cwd: box.folder,
+    env: { ...ALONE, SALLYPORT_STATE: box.state, HOME: box.folder },
+    encoding: "utf8",
+  });
+  assert.equal(masked.stdout, "0027\n");
+});
+
+test("applies a changed configuration to the next command", async () => {
+  const folder = join(box.folder, "configured");
+  mkdirSync(folder);
+  const run = () => box.run(["run", "--", "/bin/true"], { env: ALONE, cwd: folder });
+  assert.equal((await run()).code, 0);
+  const path = join(folder, "sallyport.json");
+  writeFileSync(path, JSON.stringify({ security: "deny" }));
+  assert.equal((await run()).code, 126);
+  writeFileSync(path, "{ no json");
+  assert.match((await run()).stderr, /sallyport\.json/);
+  writeFileSync(path, "{}");
+  assert.equal((await run()).code, 0);
+});
+
+test("ignores bytes that no client sends", async () => {
+  const [path = ""] = box.residents();
+  const noise = [
+    Buffer.alloc(100, 0xff),
+    Buffer.from("GET / HTTP/1.1\r\n\r\n"),
+    encode(FROM_CLIENT.request, Buffer.alloc(3)),
+    encode(FROM_CLIENT.request, Buffer.alloc(5000, 0)),
+    encode(FROM_CLIENT.request, Buffer.alloc(5000, 0xff)),
+    encode(FROM_CLIENT.input, Buffer.from("early")),
+    encode(99, Buffer.alloc(1)),
+    Buffer.from([0, 0, 0, 0, 1]),
+    Buffer.from([0xff, 0xff, 0xff, 0x7f, 1]),
+  ];
+  for (const bytes of noise) {
+    const socket = createConnection(path).on("error", () => {});
+    socket.resume();
+    socket.write(bytes);
+    await once(socket, "close");
+  }
+  assert.equal((await box.run(["run", "--", "/bin/true"], { env: ALONE })).code, 0);
+});
+
+test("serves no process that claims to be another one", async () => {
+  const [path = ""] = box.residents();
+  const socket = createConnection(path).on("error", () => {});
+  const answers: Buffer[] = [];
+  socket.on("data", (data: Buffer) => answers.push(data));
+  await once(socket, "data");
+  const header = Buffer.alloc(21);
+  header.writeUInt32LE(process.ppid, 0);
+  header.writeUInt32LE(3, 13);
+  const line = [box.folder, "run", "--", "/bin/true"].map((word) => `${word}\0`).join("");
+  socket.write(encode(FROM_CLIENT.request, Buffer.concat([header, Buffer.from(line)])));
+  await once(socket, "close");
+  const all = Buffer.concat(answers);
+  assert.deepEqual([...all.subarray(-5)], [1, 0, 0, 0, 2]); // use Node
+});
+
+test("does not talk to a process that listens in place of a resident gateway", async () => {
+  const folder = join(box.folder, "forged");
+  mkdirSync(folder, { mode: 0o700 });
+  const [name = ""] = box.residents().map((path) => basename(path));
+  const server = createServer((socket) => socket.on("error", () => {}).end(encode(7, Buffer.from("\0\0")))).listen(
+    join(folder, name),
+  );
+  await once(server, "listening");
+  const { stderr } = await box.run(["check", "--", "true"], { env: { ...ALONE, SALLYPORT_STATE: folder } });
+  server.close();
+  assert.match(stderr, NEEDS_NODE);
+});
+
+test("a sandboxed command cannot reach the socket", async () => {
+  const [path = ""] = box.residents();
+  const script = `require("net").connect(${JSON.stringify(path)}).on("connect", () => console.log("connected"))
+    .on("error", ({ code }) => console.log(code))`;
+  const { stdout } = await box.run(["run", "--", process.execPath, "-e", script]);
+  assert.match(stdout, /^E(NOENT|ACCES|PERM|CONNREFUSED)\n$/);
+  const nested = await box.run(["run", "--", CLIENT, "run", "--", "/bin/echo", "nested"]);
+  assert.doesNotMatch(nested.stdout, /nested/);
+});
+
+test("a client that is killed leaves its command running, and its end is recorded", async () => {
+  const child = box.spawn(["run", "--name", "orphan", "-c", "echo ready; /bin/sleep 1; exit 5"], { env: ALONE });
+  const text = shown(child);
+  await until("the command prints", () => text() !== "");
+  child.kill("SIGKILL");
+  await once(child, "close");
+  assert.equal((await box.run(["wait", "orphan"])).code, 5);
+});
+
+test("continues without the resident gateway when that is killed", async () => {
+  const line = ["run", "--name", "survivor", "-c", "echo one; sleep 1; echo two; echo three >&2; exit 7"];
+  const child = box.spawn(line);
+  const ended = outcome(child);
+  const text = shown(child);
+  await until("the command prints", () => text() !== "");
+  await killResident();
+  const { stdout, stderr, code } = await ended;
+  assert.deepEqual([stdout, stderr, code], ["one\ntwo\n", "three\n", 7]);
+  const audit = await box.run(["audit", "--json", "search", "survivor"]).catch(() => null);
+  assert.ok(audit);
+  assert.match((await box.run(["inspect", "survivor"])).stdout, /7/);
+  // The shell of agent hosts runs its command once, too.
+  const cwd = join(box.folder, "shell");
+  mkdirSync(cwd);
+  box.startResident();
+  const shell = box.spawn(["sh", "-c", "echo x >> runs; echo one; sleep 1; echo two; exit 6"], {
+    cwd,
+    env: { SALLYPORT_WORKSPACE: cwd },
+  });
+  const done = outcome(shell);
+  const printed = shown(shell);
+  await until("the shell prints", () => printed() !== "");
+  await killResident();
+  const after = await done;
+  assert.deepEqual([after.stdout, after.code], ["one\ntwo\n", 6]);
+  assert.equal(readFileSync(join(cwd, "runs"), "utf8"), "x\n");
+});
+
+test("clients that start at the same time start one resident gateway", async () => {
+  await killResident();
+  const outcomes = await Promise.all([1, 2, 3, 4].map(() => box.run(["run", "--", "/bin/echo", "hi"])));
+  assert.deepEqual(
+    outcomes.map(({ stdout }) => stdout),
+    ["hi\n", "hi\n", "hi\n", "hi\n"],
+  );
+  await until("it answers", async () => (await box.run(["run", "--", "/bin/true"], { env: ALONE })).code === 0);
+  assert.equal(residentsOf(box.state).length, 1);
+});
+
+test("a client of another build starts a resident gateway of its own", async () => {
+  const other = join(box.folder, "other-client");
+  const own = readFileSync(`${CLIENT}.id`, "utf8");
+  const bytes = readFileSync(CLIENT).toString("latin1").replaceAll(own, "0123456789ab");
+  writeFileSync(other, Buffer.from(bytes, "latin1"));
+  chmodSync(other, 0o755);
+  const env = { ...process.env, SALLYPORT_STATE: box.state, ...ALONE };
+  // Its script is not beside it, so it could only be answered by the resident gateway of the first build.
+  const { stderr, status } = spawnSync(other, ["run", "--", "/bin/true"], { cwd: box.folder, env, encoding: "utf8" });
+  assert.match(stderr, /bin\/sallyport\.js is missing/);
+  assert.equal(status, 125);
+});
+
+test("exits when it is idle, and when its socket is removed", async () => {
+  const idle = new Sandbox("node");
+  try {
+    idle.startResident({ SALLYPORT_RESIDENT_IDLE: "300" });
+    await until("it has exited", () => residentsOf(idle.state).length === 0 && idle.residents().length === 0);
+    idle.startResident({ SALLYPORT_RESIDENT_IDLE: "5000" });
+  } finally {
+    idle.remove();
+  }
+  await until("it has exited", () => residentsOf(idle.state).length === 0);
+});
+
+test("has the result of Node when the state folder cannot be used", async () => {
+  const file = join(box.folder, "a-file");
+  writeFileSync(file, "");
+  const compare = (state: string, uid?: number) => {
+    const env = { ...process.env, SALLYPORT_STATE: state, PATH: `${join(process.execPath, "..")}:${process.env.PATH}` };
+    const options = { cwd: "/", env, encoding: "utf8", ...(uid ? { uid, gid: uid } : {}) } as const;
+    const results = [
+      spawnSync(process.execPath, [ENTRY, "run", "--", "/bin/true"], options),
+      spawnSync(CLIENT, ["run", "--", "/bin/true"], options),
+    ].map(({ stdout, stderr, status }) => ({ stdout, stderr, status }));
+    assert.deepEqual(results[1], results[0]);
+    assert.notEqual(results[0]?.status, 0);
+  };
+  compare("/proc/none");
+  compare(file);
+  // Another user cannot connect to the socket.
+  if (IS_ROOT && existsSync(ENTRY)) compare(box.state, 65_534);
+});
