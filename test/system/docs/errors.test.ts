@@ -74,13 +74,19 @@ const ALL = TOOLSETS.flatMap((name) => tools(gateway, name));
  */
 const WORDED_ALREADY: ReadonlySet<string> = new Set([...Object.keys(HTTP_EXAMPLES), "KillFailed", "SelfApproval"]);
 
+/** Types whose messages are about the configuration or the service, which only an operator can change. */
+const OPERATORS: ReadonlySet<string> = new Set(["InvalidConfiguration", "FleetVersion"]);
+
 /** Checks that each surface words the next steps with what it has. */
 function assertTakeable(failure: Failure): void {
   for (const toolset of TOOLSETS) {
-    const { recovery } = toolsetFailure(toolset, failure);
+    const { recovery, message } = toolsetFailure(toolset, failure);
     assert.ok(recovery.length > 0, `${toolset} shows no next step for ${failure.type}`);
     const own = tools(gateway, toolset);
     for (const { hint } of recovery) assert.deepEqual(toolFaults(hint, own, ALL, toolset), [], hint);
+    // A message may name a configuration key or what the caller passed, but neither a command nor a method.
+    const named = toolFaults(message, own, ALL, toolset).filter((fault) => /^names/.test(fault));
+    assert.deepEqual(OPERATORS.has(failure.type) ? [] : named, [], message);
   }
   for (const { hint } of worded(failure.recovery, CLI_WORDING)) assert.deepEqual(commandLineFaults(hint), [], hint);
 }

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import type { Readable } from "node:stream";
 import { putOnPath } from "../../fixtures/installed.ts";
 import { NatsServer } from "../../fixtures/nats.ts";
 import { killAndWait } from "../../fixtures/processes.ts";
@@ -92,10 +93,15 @@ export class Machines {
     return { output: onTerminal ? withoutErased(output.text) : output.text, code };
   }
 
+  /** Runs a command as in a pipeline of a person: its output is a pipe, and it has a terminal. */
   #spawn(machine: string, command: string): ChildProcess {
-    return spawn("bash", ["-c", `exec 2>&1; ${command}`], {
-      ...this.#surroundings(machine),
-      stdio: ["ignore", "pipe", "ignore"],
+    const { cwd, env } = this.#surroundings(machine);
+    // An approval covers the environment, so the variable must not be passed on.
+    const line = 'step=$STEP; unset STEP; exec bash -c "$step" < /dev/null >&3 2>&3';
+    return spawn("script", ["-qec", line, "/dev/null"], {
+      cwd,
+      env: { ...env, SHELL: "/bin/bash", STEP: command },
+      stdio: ["pipe", "ignore", "ignore", "pipe"],
     });
   }
 
@@ -146,7 +152,8 @@ function withoutErased(output: string): string {
 
 function collected(child: ChildProcess): { text: string } {
   const output = { text: "" };
-  child.stdout?.setEncoding("utf8").on("data", (data: string) => {
+  const stream = (child.stdout ?? child.stdio[3]) as Readable;
+  stream.setEncoding("utf8").on("data", (data: string) => {
     output.text += data;
   });
   return output;
