@@ -54,6 +54,10 @@ void broker_close(struct broker *broker);
  * -1 with errno. */
 int broker_handoff_open(void);
 
+/* Closes the sockets. The zygote must do this before it forks a keeper: keepers that share them would take each other's
+ * listeners, and judge a command by the rules of another one (invariant 7). */
+void broker_handoff_close(void);
+
 /* Sends LISTENER to the keeper and closes it. Returns 0, or -1 with errno. Async-signal-safe. */
 int broker_handoff_send(int listener);
 

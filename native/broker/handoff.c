@@ -13,6 +13,15 @@ int broker_handoff_open(void)
 	return sockets[0] >= 0 ? 0 : socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets);
 }
 
+void broker_handoff_close(void)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		if (sockets[i] >= 0)
+			close(sockets[i]);
+		sockets[i] = -1;
+	}
+}
+
 union control {
 	char bytes[CMSG_SPACE(sizeof(int))];
 	struct cmsghdr align;

@@ -119,6 +119,7 @@ static enum broker_calls probe(bool other_user)
 	enum broker_calls calls = listener < 0 ? BROKER_NO_CALLS : serve_caller(listener);
 	if (listener >= 0)
 		close(listener);
+	broker_handoff_close();
 	if (calls == BROKER_NO_CALLS && caller > 0)
 		kill(caller, SIGKILL);
 	int status = -1;

@@ -126,6 +126,14 @@ for (const uid of IDENTITIES) {
     assert.equal(await tries(["greet", "/tmp/served-false"]), "ENOENT");
   });
 
+  test(`user ${uid} has concurrent commands judged by their own rules`, { skip }, async () => {
+    const one = join(cell.folder, "listed", "one");
+    const lane = async (sockets: string[], answer: string) => {
+      for (let round = 0; round < 40; round++) assert.equal(await tries(["greet", one], { sockets }), answer);
+    };
+    await Promise.all([0, 1, 2].flatMap(() => [lane([one], "listed"), lane([], "EACCES")]));
+  });
+
   test(`user ${uid} cannot win a race with the broker`, { skip }, async () => {
     const inside = join(cell.workspace, "inside");
     assert.doesNotMatch(await tries(["race-address", inside, outside]), /outside/);
