@@ -49,6 +49,8 @@ export interface AgentOptions {
   onDisconnect: OnDisconnect;
   /** Whether results also have structured content. Many hosts show it to the model next to the text, or instead of it. */
   structured: boolean;
+  /** Whether a person watches for requests, so that the first call about one also waits for the decision. */
+  attended?: boolean;
   /** Put before the names of the tools, with `_` in between. Null for none. */
   prefix?: string | null;
 }
@@ -123,7 +125,7 @@ export class AgentContext {
       },
       approve: async (approval, signal) => {
         const answer = await currentCall()?.ask(approval, signal);
-        if (!answer) return null;
+        if (!answer || this.options.attended) return null;
         if (answer.kind === "decision") return { ...answer.decision, channel: "mcp-host" };
         if (answer.answered) (await this.gateway()).approvals.recordHostAnswer(approval.id, answer.answered);
         return this.#postpone(approval.id) ? { decision: "later", ...(answer.why ? { why: answer.why } : {}) } : null;

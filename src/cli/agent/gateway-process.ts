@@ -52,6 +52,7 @@ async function main(): Promise<void> {
       answerWithinMs: ANSWER_WITHIN_MS,
       onDisconnect: "end",
       structured: false,
+      attended: options.waits,
     },
     variables: (env) => gateway.allowedVariables(commandVariables(env, options.hidden)),
     waits: options.waits,

@@ -6,7 +6,6 @@ import { operatorStep } from "../../core/next-step.ts";
 import type { RunRequest } from "../../core/request.ts";
 import type { TerminalSize } from "../../core/terminal.ts";
 import { SESSION_VARIABLE } from "../../executor/processes.ts";
-import type { Gateway } from "../../gateway/gateway.ts";
 import { openHostGateway } from "../../gateway/open.ts";
 import type { Io } from "../command.ts";
 import { runOnTerminal, runStreamed } from "../commands/session/run-foreground.ts";
@@ -94,7 +93,6 @@ async function run(
     },
     accessOf(profile, runFolder, options.network),
   );
-  const stopRinging = isInteractive ? ringFor(gateway, options.agent, io) : () => {};
   try {
     const code = await (isInteractive ? runOnTerminal : runStreamed)(
       gateway,
@@ -106,29 +104,8 @@ async function run(
     if (ended) await process_.ended();
     return code;
   } finally {
-    stopRinging();
     await gateway.close();
   }
-}
-
-/** How often new approval requests are looked for while this terminal is attached. */
-const RING_EVERY_MS = 1000;
-const BELL = "\x07";
-
-/**
- * Rings the terminal's bell for each approval request of the agent's commands. Text would be mixed with the screen of the
- * program.
- */
-function ringFor(gateway: Gateway, agent: string, io: Io): () => void {
-  const known = new Set<string>();
-  const timer = setInterval(() => {
-    const asked = gateway.approvals
-      .list({ status: "pending" })
-      .filter((each) => each.agent === agent && !known.has(each.id));
-    for (const { id } of asked) known.add(id);
-    if (asked.length > 0) io.out(BELL);
-  }, RING_EVERY_MS);
-  return () => clearInterval(timer);
 }
 
 /** Throws in a session: its sandbox hides the state folder, so the program could not be started. */

@@ -63,11 +63,15 @@ async function promptForDecision({ request }: Approval, ask: Ask, io: Io): Promi
   }
 }
 
-/** Whether the terminal is attached to a session, which then receives all input. */
-let attached = false;
+/**
+ * What the terminal is used for: it is attached to a session, which then receives all input, or it shows the pending
+ * requests.
+ */
+type TerminalUse = "free" | "attached" | "reviewing";
+let use: TerminalUse = "free";
 
-export function setAttached(yes: boolean): void {
-  attached = yes;
+export function setTerminalUse(now: TerminalUse): void {
+  use = now;
 }
 
 /** Reports whether a person, and not an agent host, reads this terminal (invariant 7). */
@@ -75,14 +79,18 @@ async function isAttendedByPerson(): Promise<boolean> {
   return (await import("../../approval/attendance.ts")).isAttended();
 }
 
-/** Asks on this terminal or, while it is attached to a session, prints how to decide in another one. */
+/** Asks on this terminal or, while it is attached to a session, prints how to decide. */
 export async function promptUnlessAttached(
   approval: Approval,
   io: Io,
   signal: AbortSignal,
 ): Promise<ApprovalDecision | null> {
-  if (!attached && (await isAttendedByPerson())) return promptForApproval(approval, io, signal);
-  const end = attached ? "\r\n" : "\n";
-  io.err(`${attached ? end : ""}${waitingNote(approval).replaceAll("\n", end)}${end}`);
+  if (use === "reviewing") return null; // The list shows the request.
+  const attended = await isAttendedByPerson();
+  if (use === "free" && attended) return promptForApproval(approval, io, signal);
+  const end = use === "attached" ? "\r\n" : "\n";
+  const here = use === "attached" && attended ? "Press C-p C-r to decide here." : "";
+  const note = here === "" ? waitingNote(approval) : `${waitingNote(approval)} ${here}`;
+  io.err(`${use === "attached" ? end : ""}${note.replaceAll("\n", end)}${end}`);
   return null;
 }

@@ -1,11 +1,15 @@
+import type { Approvals } from "../../approval/approvals.ts";
 import { SallyportError } from "../../core/error.ts";
 import type { SessionHandle } from "../../core/gateway.ts";
+import { redrawSequence } from "../../session/terminal/render/ansi.ts";
 import { QueryFilter } from "../../text/terminal/queries.ts";
 import type { Io } from "../command.ts";
 import { exitCodeOf } from "../exit-code.ts";
 import { detachedNote, reportOutcome, typingRefused } from "../notes.ts";
-import { setAttached } from "./approval-prompt.ts";
+import { setTerminalUse } from "./approval-prompt.ts";
+import { type AttachAction, AttachKeys } from "./attach-keys.ts";
 import { outputWriter } from "./output.ts";
+import { announceApprovals, reviewApprovals } from "./review-approvals.ts";
 import { type LocalTerminal, localTerminal } from "./tty.ts";
 
 export interface AttachOptions {
@@ -13,18 +17,49 @@ export interface AttachOptions {
   readOnly: boolean;
   /** If true, sequences that act outside the screen, such as on the title or the clipboard, are passed on. */
   raw: boolean;
-  /** The position in the output at which to start. */
+  /** Where the output starts. Default: at the current screen, which is drawn first. */
+  start?: AttachStart;
+  /** The requests of the session's agent are announced, and shown with C-p C-r. */
+  approvals: Approvals;
+}
+
+interface AttachStart {
+  /** The position in the output. */
   offset: number;
-  /** The sequences that draw the screen as it is at `offset`. */
+  /** The sequences that draw the screen as it is there. */
   opening: string;
 }
 
 /**
- * Connects this terminal to a session until the session ends or the user detaches with C-p C-q. Returns the exit code
- * of the command, or 0 after a detach.
+ * Connects this terminal to a session until the session ends or the user detaches with C-p C-q. C-p C-r shows the pending
+ * approvals in between. Returns the exit code of the command, or 0 after a detach.
  */
 export async function attachSession(session: SessionHandle, io: Io, options: AttachOptions): Promise<number> {
-  if ((await connect(session, io, options)) === "detached") {
+  const own = localTerminal(io);
+  const cooked = own?.raw();
+  const { agent } = session.info();
+  const stopAnnouncing = own ? announceApprovals(options.approvals, agent, io) : () => {};
+  let end: Connection["end"];
+  try {
+    let start = options.start ?? (await startOf(session, options.readOnly, io));
+    for (let keyboard = ""; ; ) {
+      const connection = await connect(session, io, {
+        ...options,
+        start: { ...start, opening: start.opening + keyboard },
+      });
+      end = connection.end;
+      if (end !== "review") break;
+      setTerminalUse("reviewing");
+      await reviewApprovals(options.approvals, agent, io);
+      start = await startOf(session, options.readOnly, io, connection.offset);
+      keyboard = connection.keyboard;
+    }
+  } finally {
+    setTerminalUse("free");
+    stopAnnouncing();
+    cooked?.();
+  }
+  if (end === "detach") {
     io.err(`${detachedNote(session)}\n`);
     return 0;
   }
@@ -33,35 +68,56 @@ export async function attachSession(session: SessionHandle, io: Io, options: Att
   return exitCodeOf(info);
 }
 
+/** Returns the current screen of a session, or the end of its output, or `offset` if it has no terminal. */
+async function startOf(session: SessionHandle, readOnly: boolean, io: Io, offset?: number): Promise<AttachStart> {
+  if (!session.info().pty) return { offset: offset ?? (await session.logs({ tail: 0 })).nextOffset, opening: "" };
+  const own = localTerminal(io);
+  // Fails when the session has just ended.
+  if (own && !readOnly) await session.resize(own.size()).catch(() => {});
+  const modes = new QueryFilter({ raw: true });
+  modes.filter((await session.repaint()).output);
+  const screen = await session.screen({ attributes: true });
+  const opening = own ? modes.modes() + redrawSequence(screen, own.size()) : `${screen.lines.join("\n").trimEnd()}\n`;
+  return { offset: screen.offset, opening };
+}
+
+/** How a connection ended, and where. */
+interface Connection {
+  end: "ended" | AttachAction;
+  /** The position in the output. */
+  offset: number;
+  /** The sequences that select the keyboard protocols of the program. */
+  keyboard: string;
+}
+
 async function connect(
   session: SessionHandle,
   io: Io,
-  { readOnly, raw, offset, opening }: AttachOptions,
-): Promise<"ended" | "detached"> {
+  { readOnly, raw, start }: AttachOptions & { start: AttachStart },
+): Promise<Connection> {
   const over = new AbortController();
   const passage = new QueryFilter({ raw });
   // Without a terminal of its own, the command draws nothing: its output is text.
   const text = session.info().pty || raw ? null : outputWriter(io, "visible");
   const own = localTerminal(io);
-  const cooked = own?.raw();
-  setAttached(own !== null);
-  const stopTyping = listen(session, io, over, readOnly);
+  setTerminalUse(own === null ? "free" : "attached");
+  const typed = listen(session, io, over, readOnly);
   const stopSizing = own && !readOnly ? followSize(session, own) : () => {};
+  let { offset } = start;
   try {
-    io.out(passage.filter(Buffer.from(opening)));
+    io.out(passage.filter(Buffer.from(start.opening)));
     for await (const chunk of session.follow({ offset, signal: over.signal })) {
       if (text === null) io.out(passage.filter(chunk.bytes));
       else text.out(chunk.bytes);
+      offset += chunk.dropped + chunk.bytes.length;
       await io.drained();
     }
-    return over.signal.aborted ? "detached" : "ended";
+    return { end: typed.action() ?? "ended", offset, keyboard: passage.keyboard() };
   } finally {
-    setAttached(false);
     stopSizing();
-    stopTyping();
+    typed.stop();
     text?.end();
     if (own) io.out(passage.reset());
-    cooked?.();
   }
 }
 
@@ -73,20 +129,41 @@ function followSize(session: SessionHandle, own: LocalTerminal): () => void {
   return own.onResize(resize);
 }
 
+/** How long C-p is held back, for the key that may follow it. */
+const HELD_MS = 500;
+
 /** Sends input to the session in order. Rejected input is reported, and later input is still sent. */
-function listen(session: SessionHandle, io: Io, over: AbortController, readOnly: boolean): () => void {
-  const keys = new DetachKeys();
+function listen(
+  session: SessionHandle,
+  io: Io,
+  over: AbortController,
+  readOnly: boolean,
+): { action(): AttachAction | null; stop(): void } {
+  const keys = new AttachKeys();
   let queue = Promise.resolve();
+  let requested: AttachAction | null = null;
+  let release: NodeJS.Timeout | undefined;
+  const pass = (bytes: Uint8Array) => {
+    if (bytes.length > 0 && !readOnly) queue = queue.then(() => write(session, bytes, io));
+  };
   const type = (data: Uint8Array) => {
-    const { pass, detach } = keys.take(data);
-    if (pass.length > 0 && !readOnly) queue = queue.then(() => write(session, pass, io));
-    if (detach) over.abort();
+    if (requested) return; // This input was typed for the program, which is not shown any more.
+    clearTimeout(release);
+    const taken = keys.take(data);
+    pass(taken.pass);
+    if (keys.holds) release = setTimeout(() => pass(keys.flush()), HELD_MS);
+    requested = taken.action;
+    if (requested) over.abort();
   };
   io.stdin.on("data", type);
   io.stdin.resume();
-  return () => {
-    io.stdin.off("data", type);
-    io.stdin.pause();
+  return {
+    action: () => requested,
+    stop: () => {
+      clearTimeout(release);
+      io.stdin.off("data", type);
+      io.stdin.pause();
+    },
   };
 }
 
@@ -97,25 +174,5 @@ async function write(session: SessionHandle, keys: Uint8Array, io: Io): Promise<
     if (!(error instanceof SallyportError)) throw error;
     if (error.type === "AlreadyExited" || error.type === "StdinClosed") return;
     io.err(`\r\n${typingRefused(error.message)}\r\n`);
-  }
-}
-
-const CONTROL_P = 0x10;
-const CONTROL_Q = 0x11;
-
-/** Detects C-p C-q in the input. A C-p is held back until the next key arrives. */
-class DetachKeys {
-  #held = false;
-
-  /** Returns the input to send, and whether the detach keys were pressed. */
-  take(keys: Uint8Array): { pass: Uint8Array; detach: boolean } {
-    const pass: number[] = [];
-    for (const key of keys) {
-      if (this.#held && key === CONTROL_Q) return { pass: Uint8Array.from(pass), detach: true };
-      if (this.#held) pass.push(CONTROL_P);
-      this.#held = key === CONTROL_P;
-      if (!this.#held) pass.push(key);
-    }
-    return { pass: Uint8Array.from(pass), detach: false };
   }
 }

@@ -13,18 +13,35 @@ export interface View {
   /** Reads the current data. Returns true when the view should close. */
   renew(): boolean;
   /** Handles a key. Returns true when the view should close. */
-  press(key: Key): boolean;
+  press(key: Key, typed: Typed): boolean;
   /** Returns the lines from the top of the screen, at most as many as it has rows. */
   lines(size: { columns: number; rows: number }): string[];
 }
 
-/** Shows a view until it closes, then restores the terminal. `onChange` subscribes to changes that need a refresh. */
+/** How a key was typed. */
+export interface Typed {
+  /** Whether nothing else arrived with it, as with pasted text or keys that were typed before. */
+  alone: boolean;
+  /** The time since the previous key, or since the view was opened. */
+  quietMs: number;
+}
+
+interface FullScreenOptions {
+  /** Subscribes to changes that need a refresh. */
+  onChange?: (look: () => void) => () => void;
+  /** Sequences to write before and after the view, within its screen. */
+  prepare?: string;
+  restore?: string;
+}
+
+/** Shows a view until it closes, then restores the terminal. */
 export async function fullScreen(
   view: View,
   io: Io,
-  onChange: (look: () => void) => () => void = never,
+  { onChange = never, prepare = "", restore = "" }: FullScreenOptions = {},
 ): Promise<void> {
   const stdin = io.stdin as ReadStream;
+  const wasRaw = stdin.isRaw;
   const { promise: over, resolve, reject } = Promise.withResolvers<void>();
   let shown = true;
   const leave = () => {
@@ -47,30 +64,53 @@ export async function fullScreen(
     io.out(`\x1b[H${lines.join("\r\n")}\x1b[J`);
   };
   const renew = () => step(() => view.renew());
+  const paste = new PasteFilter();
+  let lastMs = performance.now();
   const onKeys = (data: Buffer) => {
-    for (const key of keysIn(data.toString())) step(() => view.press(key) || view.renew());
+    const keys = [...keysIn(paste.remove(data.toString()))];
+    const nowMs = performance.now();
+    const typed = { alone: keys.length === 1, quietMs: nowMs - lastMs };
+    lastMs = nowMs;
+    for (const key of keys) step(() => view.press(key, typed) || view.renew());
   };
   const stop = onChange(renew);
   const timer = setInterval(renew, RENEW_MS);
   for (const signal of STOPPING) process.on(signal, leave);
   process.stdout.on("resize", renew);
   stdin.setRawMode(true).resume().on("data", onKeys).once("end", leave);
-  io.out(ENTER_SCREEN);
+  io.out(ENTER_SCREEN + prepare);
   renew();
+  lastMs = performance.now();
   try {
     await over;
   } finally {
     clearInterval(timer);
     stop();
-    stdin.off("data", onKeys).off("end", leave).setRawMode(false).pause();
+    stdin.off("data", onKeys).off("end", leave).setRawMode(wasRaw).pause();
     for (const signal of STOPPING) process.off(signal, leave);
     process.stdout.off("resize", renew);
-    io.out(LEAVE_SCREEN);
+    io.out(restore + LEAVE_SCREEN);
   }
 }
 
 function never(): () => void {
   return () => {};
+}
+
+/** Removes pasted text where the terminal marks it: what is pasted is not typed. */
+class PasteFilter {
+  #pasting = false;
+
+  remove(data: string): string {
+    const typed: string[] = [];
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the marks are escape sequences
+    for (const part of data.split(/(\x1b\[20[01]~)/)) {
+      if (part === "\x1b[200~") this.#pasting = true;
+      else if (part === "\x1b[201~") this.#pasting = false;
+      else if (!this.#pasting) typed.push(part);
+    }
+    return typed.join("");
+  }
 }
 
 /** One key, decoded from the input of a terminal in raw mode. */

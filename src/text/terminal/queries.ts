@@ -20,13 +20,22 @@ const OSC_QUERY = /^(?:4;[0-9]+|1[0-9]|52;[a-z]*);\?$/;
 /** Queries for settings and capabilities. */
 const DCS_QUERY = /^[$+]q/;
 /** The final bytes of queries and mode changes. */
-const RELEVANT_FINALS = new Set(Buffer.from("cnqptuhl"));
+const RELEVANT_FINALS = new Set(Buffer.from("cnqptuhlm"));
 const MODES = /^\?([0-9;]+)([hl])$/;
 
 /** An incomplete sequence longer than this is passed on. */
 const LONGEST_HELD = 4096;
 /** Modes that a terminal must not be left in, in the order in which they are switched off. */
 const RESETTABLE_MODES = [1000, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 2004, 2026, 1, 66, 47, 1047, 1049];
+
+/** Modes of synchronized output and of the screen, which are not restored. */
+const SCREENS = new Set([47, 1047, 1049, 2026]);
+/** Sequences that push, pop or set the keyboard protocol of kitty, or set that of xterm. */
+const KEYBOARD = /^(?:([>=])[0-9;]{0,16}u|<([0-9]{0,4})u|>4(?:;([0-9]{1,4}))?m)$/;
+const STYLE = 0x6d;
+const PRIVATE = 0x3e;
+/** The number of keyboard protocols that are remembered. Terminals keep fewer. */
+const MOST_KEYBOARDS = 32;
 
 /** The final bytes of sequences that print the screen or change the window. */
 const WINDOW_FINALS = new Set(Buffer.from("it"));
@@ -53,6 +62,9 @@ export class QueryFilter {
   readonly #on = new Set<number>();
   #cursorHidden = false;
   #keypad = false;
+  /** The sequences that select a keyboard protocol, since the last reset of each. */
+  #keyboard: string[] = [];
+  #otherKeys = "";
 
   constructor({ raw }: { raw: boolean }) {
     this.#raw = raw;
@@ -80,23 +92,48 @@ export class QueryFilter {
 
   /** Returns the sequences that reset the modes that are set. */
   reset(): string {
+    // The screens of a terminal have separate keyboard protocols, so this comes before the change of the screen.
+    const keyboard = this.#keyboard.map((each) => (each.startsWith("\x1b[>") ? "\x1b[<u" : "\x1b[=0u"));
     const modes = RESETTABLE_MODES.filter((mode) => this.#on.has(mode)).map((mode) => `\x1b[?${mode}l`);
+    if (this.#otherKeys !== "") modes.push("\x1b[>4m");
     if (this.#cursorHidden) modes.push("\x1b[?25h");
     if (this.#keypad) modes.push("\x1b>");
-    return `${modes.join("")}\x1b[m`;
+    return `${keyboard.join("")}${modes.join("")}\x1b[m`;
+  }
+
+  /** Returns the sequences that set the modes that are set, except for the screen and the cursor. */
+  modes(): string {
+    const modes = RESETTABLE_MODES.filter((mode) => this.#on.has(mode) && !SCREENS.has(mode));
+    const keypad = this.#keypad ? "\x1b=" : "";
+    return `${modes.map((mode) => `\x1b[?${mode}h`).join("")}${keypad}`;
+  }
+
+  /** Returns the sequences that select the keyboard protocols that the program has selected. */
+  keyboard(): string {
+    return this.#keyboard.join("") + this.#otherKeys;
   }
 
   #csi(bytes: Uint8Array, from: number, to: number, final: number): void {
     if (!this.#raw && WINDOW_FINALS.has(final)) this.#remove();
     else if (!RELEVANT_FINALS.has(final)) return;
+    // Colors are the most frequent sequences. Only the private form selects something else.
+    if (final === STYLE && bytes[from] !== PRIVATE) return;
     const sequence = Buffer.from(bytes.subarray(from, to)).toString("latin1") + String.fromCharCode(final);
     if (CSI_QUERY.test(sequence)) this.#remove();
+    if (KEYBOARD.test(sequence)) this.#selectKeyboard(sequence);
     const [, numbers = "", how] = MODES.exec(sequence) ?? [];
     for (const mode of numbers === "" ? [] : numbers.split(";").map(Number)) {
       if (mode === 25) this.#cursorHidden = how === "l";
       else if (how === "h") this.#on.add(mode);
       else this.#on.delete(mode);
     }
+  }
+
+  #selectKeyboard(sequence: string): void {
+    const [, selects, popped, level] = KEYBOARD.exec(sequence) ?? [];
+    if (selects && this.#keyboard.length < MOST_KEYBOARDS) this.#keyboard.push(`\x1b[${sequence}`);
+    else if (popped !== undefined) this.#keyboard.splice(-Math.max(1, Number(popped)));
+    else if (sequence.endsWith("m")) this.#otherKeys = Number(level ?? 0) > 0 ? `\x1b[${sequence}` : "";
   }
 
   #escape(intermediates: string, final: string): void {

@@ -348,7 +348,7 @@ test("on a terminal, the program can be detached from and its commands continue 
 
 test("on a terminal, a command waits for approval, and the bell rings", native, async () => {
   const script = "$SHELL -c 'curl -s http://127.0.0.1:9/bell | sh' 2> asked; echo code $? >> asked";
-  const args = ["agent", "standin", "--profile", profile, "--name", "asking", "--", script];
+  const args = ["--agent", "bell", "agent", "standin", "--profile", profile, "--name", "asking", "--", script];
   const { child, shows } = box.onTerminal(args, { cwd: workspace, env });
   await until("the bell rings", () => shows().includes("\x07"));
   const pending = JSON.parse((await box.run(["approvals", "--json"], { cwd: workspace, env })).stdout) as {
@@ -360,6 +360,33 @@ test("on a terminal, a command waits for approval, and the bell rings", native, 
   await box.run(["wait", "asking"], { cwd: workspace, env });
   child.stdin?.end();
   assert.match(readFileSync(join(workspace, "asked"), "utf8"), /waiting for a person to approve[\s\S]*code 126\n$/);
+});
+
+test("on a terminal, shell commands and calls of tools wait for the person", native, async () => {
+  const script = `
+    $SHELL -c 'curl -s http://127.0.0.1:9/shell | sh' 2> shell-answer; echo "code $?"
+    { echo '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}'
+      echo '{"jsonrpc":"2.0","method":"notifications/initialized"}'
+      echo '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"Bash","arguments":{"command":"curl -s http://127.0.0.1:9/tool | sh","description":"d"}}}'
+      until grep -q '"id":2' tool-answer; do sleep 0.1; done; } | $relay mcp > tool-answer; echo finished`;
+  const args = ["--agent", "attended", "agent", "standin", "--profile", profile, "--", script];
+  const { child, shows } = box.onTerminal(args, { cwd: workspace, env });
+  for (const name of ["shell", "tool"]) {
+    let asked: Approval | undefined;
+    await until(`the approval for the ${name} is requested`, async () => {
+      const list = await box.run(["approvals", "--agent", "attended", "--json"], { cwd: workspace, env });
+      asked = (JSON.parse(list.stdout) as Approval[]).find(({ request }) => request.command.text.includes(name));
+      return asked !== undefined;
+    });
+    await box.terminal(["approve", asked?.id ?? ""], { cwd: workspace, env });
+  }
+  await until("the program has finished", () => shows().includes("finished"));
+  child.stdin?.end();
+  assert.match(shows(), /code 0/);
+  const read = (name: string) => readFileSync(join(workspace, name), "utf8");
+  assert.match(read("shell-answer"), /waiting for a person to approve this command\n.*has approved this command/);
+  assert.match(read("tool-answer"), /"id":2/);
+  assert.doesNotMatch(read("tool-answer"), /Approval required/);
 });
 
 test("input for a command that waits for approval is not collected (invariant 6)", native, async () => {

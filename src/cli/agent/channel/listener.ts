@@ -15,6 +15,9 @@ const HELLO_MS = 10_000;
 /** Bytes of frames that may wait to be handled. A relay sends one frame with input at a time (invariant 6). */
 const MAX_WAITING = 256 * 1024;
 
+/** The number of warnings that are remembered (invariant 6). */
+const MAX_WARNINGS = 100;
+
 export interface ChannelOptions {
   gateway: Gateway;
   /** The options of the MCP server that the program can connect to. */
@@ -35,6 +38,7 @@ export class ChannelListener {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #mcpClients = 0;
+  readonly #warnings = new Set<string>();
 
   constructor(options: ChannelOptions) {
     this.#options = options;
@@ -77,11 +81,18 @@ export class ChannelListener {
   async #serveShell(connection: Connection, hello: Hello): Promise<void> {
     const { gateway, mcp, variables, waits } = this.#options;
     const { workspace } = mcp;
-    const call = new ShellCall(gateway, hello, connection.send, { workspace, variables, waits });
+    const isNews = (warning: string) => this.#isNews(warning);
+    const call = new ShellCall(gateway, hello, connection.send, { workspace, variables, waits, isNews });
     connection.onArrival((frame) => call.arrived(frame));
     connection.receive((frame) => call.receive(frame));
     connection.onGone(() => call.disconnected());
     await call.run();
+  }
+
+  #isNews(warning: string): boolean {
+    if (this.#warnings.has(warning)) return false;
+    if (this.#warnings.size < MAX_WARNINGS) this.#warnings.add(warning);
+    return true;
   }
 
   async #serveMcp(connection: Connection): Promise<void> {

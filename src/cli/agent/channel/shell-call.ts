@@ -45,6 +45,8 @@ interface CallOptions {
   variables(env: Hello["env"]): Record<string, string>;
   /** Whether a command that requires approval waits for it. If not, it fails, and can be run again later. */
   waits: boolean;
+  /** Reports whether the program has not been told this warning yet. Most of them are the same for each command. */
+  isNews(warning: string): boolean;
 }
 
 /** One command that the program of an agent starts through the relay. It runs as a session of its own. */
@@ -56,6 +58,7 @@ export class ShellCall {
   readonly #gone = new AbortController();
   readonly #decided = Promise.withResolvers<void>();
   #session: SessionHandle | null = null;
+  #waited = false;
 
   constructor(gateway: Gateway, hello: Hello, send: Send, options: CallOptions) {
     this.#gateway = gateway;
@@ -89,6 +92,7 @@ export class ShellCall {
       },
     );
     this.#session = session;
+    if (this.#waited) await this.#note("a person has approved this command");
     if (this.#gone.signal.aborted) await this.#kill("SIGTERM");
     this.#decided.resolve();
     for await (const { stream, bytes } of session.follow()) {
@@ -97,7 +101,9 @@ export class ShellCall {
     const info = await session.wait();
     const remarks = remarksMessage(info, SHELL_WORDS);
     if (remarks !== null) await this.#note(remarks);
-    for (const warning of info.warnings) await this.#note(`warning: ${warning}`);
+    for (const warning of info.warnings) {
+      if (this.#options.isNews(warning)) await this.#note(`warning: ${warning}`);
+    }
     return exitCodeOf(info);
   }
 
@@ -131,6 +137,7 @@ export class ShellCall {
   /** Sends a note about an approval that the command waits for. It does not contain how to decide (invariant 7). */
   waits(): void {
     if (!this.#options.waits) return;
+    this.#waited = true;
     // A model may read the note, so it does not name the request (invariant 7).
     void this.#note("waiting for a person to approve this command").catch(() => {});
   }

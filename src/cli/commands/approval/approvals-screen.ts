@@ -18,26 +18,62 @@ import { approvalColumns } from "./columns.ts";
 
 const MOST_WAITING = 500;
 
-export async function showApprovals(approvals: Approvals, query: ApprovalQuery, io: Io): Promise<void> {
+/** How long a request must have been shown, without another key, before a key can approve it. */
+const SETTLED_MS = 300;
+
+/** The live list within another program's terminal. */
+export interface WithinSession {
+  /** Throws unless a person uses this terminal. */
+  assertAttended: () => void;
+  prepare: string;
+  restore: string;
+}
+
+/**
+ * Shows the live list until it is closed. Within a session, keys that were typed before a request was shown do not
+ * decide on it, and the list closes after the last decision.
+ */
+export async function showApprovals(
+  approvals: Approvals,
+  query: ApprovalQuery,
+  io: Io,
+  within: WithinSession | null = null,
+): Promise<void> {
   let state = EMPTY_STATE;
+  let shown = { subject: "", sinceMs: 0 };
   const view: View = {
     renew: () => {
       state = refresh(state, approvals.list({ ...query, limit: query.limit ?? MOST_WAITING }).reverse());
       return false;
     },
-    press: (key) => {
+    press: (key, { alone, quietMs }) => {
       const { state: next, effect } = press(state, key, shownOf(state, io));
+      const isSettled = alone && Math.min(quietMs, performance.now() - shown.sinceMs) >= SETTLED_MS;
+      if (within && !isSettled && startsDecision(state, next, effect)) {
+        state = { ...state, message: "That key was typed before the request was shown long enough. Press it again." };
+        return false;
+      }
       state = next;
-      if (effect && effect !== "quit") state = applyDecision(approvals, state, effect);
-      return effect === "quit";
+      if (!effect || effect === "quit") return effect === "quit";
+      const isAllowed = effect.decide.decision === "deny" ? () => {} : within?.assertAttended;
+      state = applyDecision(approvals, state, effect, isAllowed);
+      return within !== null && approvals.list({ ...query, limit: 1 }).length === 0;
     },
     lines: () => {
       const { lines, state: seen } = render(state, io);
       state = seen;
+      const subject = `${state.selected} ${state.entry?.for}`;
+      if (subject !== shown.subject) shown = { subject, sinceMs: performance.now() };
       return lines;
     },
   };
-  await fullScreen(view, io, (look) => approvals.onChange(look));
+  const { prepare = "", restore = "" } = within ?? {};
+  await fullScreen(view, io, { onChange: (look) => approvals.onChange(look), prepare, restore });
+}
+
+/** Reports whether a key decides on a request, or begins to. */
+function startsDecision(before: ApprovalsState, after: ApprovalsState, effect: Effect): boolean {
+  return (effect !== null && effect !== "quit") || (after.entry !== null && before.entry === null);
 }
 
 /** Records a decision. If it is rejected, for example because it is too late, the state carries the message. */
@@ -45,9 +81,11 @@ function applyDecision(
   approvals: Approvals,
   state: ApprovalsState,
   effect: Exclude<Effect, null | "quit">,
+  assertAllowed: () => void = () => {},
 ): ApprovalsState {
   if (state.selected === null) return state;
   try {
+    assertAllowed();
     const { status } = approvals.decide(state.selected, { ...effect.decide, ...localUser() });
     const message =
       status === "pending"

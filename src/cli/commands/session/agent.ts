@@ -15,9 +15,9 @@ export const agent: Command = {
 
     For this run, each command that the program starts goes to Sallyport: it is checked, approved where policy requires
     it, sandboxed as the agent's commands are, and recorded as a session of its own. The program cannot decide on
-    approvals. Decide in another terminal with \`sallyport approvals\`, or in the console.
+    approvals. Press C-p C-r to decide on this terminal, or use \`sallyport approvals\` in another one, or the console.
 
-    On a terminal, the program is a session that you can detach from and attach to again. Without one, stdin and output
+    On a terminal, the program is a session: C-p C-q detaches, and \`sallyport attach\` attaches again. Without one, stdin and output
     are passed on, and a command that requires approval fails at once, so that it can be run again when it is approved.`,
   options: {
     profile: { type: "string" },

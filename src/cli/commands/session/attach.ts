@@ -1,11 +1,8 @@
-import type { SessionHandle } from "../../../core/gateway.ts";
 import { alreadyExited } from "../../../session/errors.ts";
-import { redrawSequence } from "../../../session/terminal/render/ansi.ts";
-import type { Command, Io } from "../../command.ts";
+import type { Command } from "../../command.ts";
 import { withGateway } from "../../open.ts";
 import { promptUnlessAttached } from "../../terminal/approval-prompt.ts";
-import { type AttachOptions, attachSession } from "../../terminal/attach-session.ts";
-import { localTerminal } from "../../terminal/tty.ts";
+import { attachSession } from "../../terminal/attach-session.ts";
 import { onlySession } from "./session-arguments.ts";
 
 export const attach: Command = {
@@ -13,7 +10,8 @@ export const attach: Command = {
   summary: "Attach to the terminal of a session",
   usage: "sallyport attach [OPTIONS] SESSION",
   description: `
-    Connects this terminal to a running session. Press C-p C-q to detach and leave the session running. Several
+    Connects this terminal to a running session. Press C-p C-q to detach and leave the session running, and C-p C-r to
+    review the pending approvals of the session's agent, which the bell and the title of the terminal announce. Several
     terminals can be attached to a session at the same time; the session takes the size of the terminal that was
     attached or resized last. Input is checked against policy and recorded in the audit log.
 
@@ -32,35 +30,17 @@ export const attach: Command = {
     const reference = onlySession(invocation);
     return withGateway(
       invocation,
-      async (gateway) =>
-        join(await gateway.find(reference), { readOnly: values["read-only"] === true, raw: values.raw === true }, io),
+      async (gateway) => {
+        const session = await gateway.find(reference);
+        if (session.info().status !== "running") throw alreadyExited(session.name);
+        const { approvals } = gateway;
+        return attachSession(session, io, {
+          readOnly: values["read-only"] === true,
+          raw: values.raw === true,
+          approvals,
+        });
+      },
       { approve: (approval, signal) => promptUnlessAttached(approval, io, signal) },
     );
   },
 };
-
-async function join(
-  session: SessionHandle,
-  { readOnly, raw }: Pick<AttachOptions, "readOnly" | "raw">,
-  io: Io,
-): Promise<number> {
-  const { status, pty } = session.info();
-  if (status !== "running") throw alreadyExited(session.name);
-  const start = pty ? await screenOf(session, readOnly, io) : await endOfOutput(session);
-  return attachSession(session, io, { readOnly, raw, ...start });
-}
-
-type Start = Pick<AttachOptions, "offset" | "opening">;
-
-/** Returns the current screen, to be drawn before the output that follows. */
-async function screenOf(session: SessionHandle, readOnly: boolean, io: Io): Promise<Start> {
-  const own = localTerminal(io);
-  if (own && !readOnly) await session.resize(own.size());
-  const screen = await session.screen({ attributes: true });
-  const opening = own ? redrawSequence(screen, own.size()) : `${screen.lines.join("\n").trimEnd()}\n`;
-  return { offset: screen.offset, opening };
-}
-
-async function endOfOutput(session: SessionHandle): Promise<Start> {
-  return { offset: (await session.logs({ tail: 0 })).nextOffset, opening: "" };
-}

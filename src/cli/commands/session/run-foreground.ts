@@ -108,7 +108,8 @@ export async function runOnTerminal(
   try {
     const session = await gateway.startAs(request, { ...options, foreground: true, signal: signals.beforeStart });
     signals.to(session);
-    return await attachSession(session, io, { readOnly: false, raw, offset: 0, opening: "" });
+    const start = { offset: 0, opening: "" };
+    return await attachSession(session, io, { readOnly: false, raw, start, approvals: gateway.approvals });
   } catch (error) {
     if (signals.beforeStart.aborted) return signals.exitCode;
     throw error;

@@ -1,0 +1,65 @@
+/** The pending approvals of an agent, on a terminal that is attached to one of its sessions. */
+import type { Approvals } from "../../approval/approvals.ts";
+import type { ApprovalQuery } from "../../storage/approvals.ts";
+import type { Io } from "../command.ts";
+
+/** Requests that are looked for. One is enough to announce it, and few others can arrive at once. */
+const MOST_ANNOUNCED = 20;
+
+const BELL = "\x07";
+/** Saves the title of the window and sets another one. Terminals without a stack of titles keep the other one. */
+const ANNOUNCE = "\x1b[22;2t\x1b]2;Approval required: press C-p C-r\x07";
+const WITHDRAW = "\x1b[23;2t";
+
+/**
+ * Undoes what a program can have done to the terminal that would hide or change text: the soft reset ends character
+ * sets, margins, insert mode and colors, the strings restore the palette, and the last one turns reverse video off. Then
+ * marks pasted text, so that it is not taken for keys (invariant 2).
+ */
+const PREPARE = "\x1b[!p\x1b(B\x0f\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b[?5l\x1b[?25l\x1b[?2004h";
+const RESTORE = "\x1b[?2004l";
+
+/**
+ * Rings the terminal's bell for each new request of an agent, and shows in the title that there is one. Text would be
+ * mixed with the screen of the program. Returns a function that stops.
+ */
+export function announceApprovals(approvals: Approvals, agent: string, io: Io): () => void {
+  const known = new Set<string>();
+  let isAnnounced = false;
+  const pending = () => {
+    try {
+      return approvals.list({ status: "pending", agent, limit: MOST_ANNOUNCED }).map(({ id }) => id);
+    } catch {
+      return [...known]; // Best effort: the database may be locked.
+    }
+  };
+  const look = () => {
+    const ids = pending();
+    const isNew = ids.some((id) => !known.has(id));
+    known.clear();
+    for (const id of ids) known.add(id);
+    if (isNew) io.out(BELL);
+    if (ids.length > 0 !== isAnnounced) io.out(isAnnounced ? WITHDRAW : ANNOUNCE);
+    isAnnounced = ids.length > 0;
+  };
+  look();
+  const stop = approvals.onChange(look);
+  return () => {
+    stop();
+    if (isAnnounced) io.out(WITHDRAW);
+  };
+}
+
+/**
+ * Shows the pending requests of an agent until the person closes the list. The program of the session can imitate the
+ * list, but gets no key that is typed in the real one, and its output is not shown meanwhile (invariant 7).
+ */
+export async function reviewApprovals(approvals: Approvals, agent: string, io: Io): Promise<void> {
+  const [{ showApprovals }, { assertAttended }] = await Promise.all([
+    import("../commands/approval/approvals-screen.ts"),
+    import("../../approval/attendance.ts"),
+  ]);
+  const query: ApprovalQuery = { status: "pending", agent };
+  const within = { assertAttended: () => assertAttended(), prepare: PREPARE, restore: RESTORE };
+  await showApprovals(approvals, query, io, within);
+}
