@@ -260,6 +260,10 @@ bool resident_request(struct resident *resident, int argc, char **argv)
 	unsigned terminals = (isatty(0) ? 1u : 0) | (isatty(1) ? 2u : 0) | (isatty(2) ? 4u : 0);
 	if (!(terminals & 1u) && fstat(0, &input) == 0 && S_ISCHR(input.st_mode))
 		terminals |= 8u;
+	struct stat output, null;
+	if (fstat(1, &output) == 0 && S_ISCHR(output.st_mode) && stat("/dev/null", &null) == 0 &&
+	    output.st_rdev == null.st_rdev)
+		terminals |= 16u;
 	if (terminals & 2u)
 		(void)ioctl(1, TIOCGWINSZ, &size);
 	char *at = put(payload, (uint32_t)getpid(), 4);

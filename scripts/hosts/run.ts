@@ -11,10 +11,11 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { MODES, type Mode } from "../../src/setup/hosts/host.ts";
+import { findHost } from "../../src/setup/hosts/index.ts";
 import type { Headless } from "./headless/headless.ts";
 import { HEADLESS } from "./headless/index.ts";
 import { defaultCache, install } from "./install.ts";
-import { MODES, type Mode } from "./mode.ts";
 import { type Outcome, problems, table, updatePage } from "./report.ts";
 import { endTrials, runTrial } from "./trial.ts";
 
@@ -32,9 +33,15 @@ const { values, positionals } = parseArgs({
   },
 });
 
+function modesOf({ name }: Headless): readonly Mode[] {
+  return findHost(name)?.modes ?? [];
+}
+
 async function tryHost(host: Headless): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
-  for (const [index, mode] of host.modes.filter((mode) => values.mode.includes(mode)).entries()) {
+  for (const [index, mode] of modesOf(host)
+    .filter((mode) => values.mode.includes(mode))
+    .entries()) {
     process.stdout.write(`${host.name} (${mode}) ... `);
     const outcome = await attempt(host, mode, !values.offline && index === 0);
     const wrong = problems(outcome);

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { Mode } from "../../src/setup/hosts/host.ts";
 import type { Headless } from "./headless/headless.ts";
-import type { Mode } from "./mode.ts";
 import type { Played, Step } from "./script.ts";
 
 /**

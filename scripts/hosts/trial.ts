@@ -1,12 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { HOOK_FORMATS, hookCommandLine } from "../../src/hosts/hooks/index.ts";
-import { HOSTS } from "../../src/setup/hosts/index.ts";
+import type { Mode } from "../../src/setup/hosts/host.ts";
 import type { Headless } from "./headless/headless.ts";
 import type { Installed } from "./install.ts";
-import type { Mode } from "./mode.ts";
 import { serveModel } from "./model/server.ts";
 import { killAllOf, run } from "./process.ts";
 import { Recorder } from "./record/recorder.ts";
@@ -71,10 +69,10 @@ export async function runTrial(
   const env = environment(home);
   try {
     const launch = host.launch({ home, model: model.url, prompt: "Run the commands.", mode });
-    await setUp(host, mode, { root, home, workspace, env });
+    const [file = program, ...before] = await setUp(host, program, mode, { workspace, env });
     const recorder = record === null ? null : new Recorder(root);
     recorder?.install(ENTRY);
-    const ended = await run(program, launch.args, {
+    const ended = await run(file, [...before, ...launch.args], {
       cwd: workspace,
       env: { ...env, ...launch.env },
       timeoutMs: HOST_TIMEOUT_MS,
@@ -115,32 +113,23 @@ function environment(home: string): Record<string, string> {
   };
 }
 
-/** Connects the host to Sallyport. */
+/**
+ * Connects the host to Sallyport. Returns how to start it: its program, or a shell with the line that a user would add to
+ * the startup file of their shell.
+ */
 async function setUp(
-  host: Headless,
+  { name }: Headless,
+  program: string,
   mode: Mode,
-  { root, home, workspace, env }: { root: string; home: string; workspace: string; env: Record<string, string> },
-): Promise<void> {
-  const modes: readonly string[] = HOSTS.find(({ name }) => name === host.name)?.modes ?? [];
-  if (modes.includes(mode)) {
-    await sallyport(["setup", host.name, "--mode", mode, "--yes"], workspace, env);
-    return;
-  }
-  // The hooks that `sallyport setup` does not write, as docs/hooks.md describes them.
-  if (mode === "hook") {
-    const format = HOOK_FORMATS.find(({ name }) => name === host.name);
-    if (!format || !host.hook) throw new Error(`${host.name} has no hook`);
-    const argv = [process.execPath, ENTRY, "hook", host.name, "--agent", host.name];
-    host.hook(home, { argv, line: hookCommandLine(format, argv) });
-    return;
-  }
-  // A `bash` that hosts find as $SHELL or first on PATH.
-  const folder = join(root, "shell");
-  const shell = join(folder, "bash");
-  mkdirSync(folder);
-  const line = [process.execPath, ENTRY, "--agent", host.name, "sh", '"$@"'].join(" ");
-  writeFileSync(shell, `#!/bin/sh\nexec ${line}\n`, { mode: 0o755 });
-  Object.assign(env, { SHELL: shell, PATH: `${folder}:${env.PATH}` });
+  { workspace, env }: { workspace: string; env: Record<string, string> },
+): Promise<string[]> {
+  const text = await sallyport(["setup", name, "--mode", mode, "--yes", "--json"], workspace, env);
+  const { startupLine } = JSON.parse(text) as { startupLine?: string };
+  if (startupLine === undefined) return [program];
+  // The line names the program as found on PATH.
+  env.PATH = `${dirname(program)}:${env.PATH}`;
+  const start = `${startupLine}\n${basename(program)} "$@"`;
+  return ["/bin/bash", "-O", "expand_aliases", "-c", start, "bash"];
 }
 
 async function sallyport(args: string[], cwd: string, env: Record<string, string>): Promise<string> {

@@ -11,6 +11,8 @@ export interface Io {
   drained(): Promise<void>;
   stdin: Readable & { isTTY?: boolean };
   isTTY: { stdin: boolean; stdout: boolean; stderr: boolean };
+  /** Whether nobody can read stdout: it is /dev/null, which Node also opens when it is closed. */
+  isDiscarded: boolean;
   columns: number;
   color: boolean;
 }

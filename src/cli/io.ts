@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { fstatSync, statSync } from "node:fs";
 import { isatty, type WriteStream } from "node:tty";
 import type { Io } from "./command.ts";
 
@@ -51,6 +52,10 @@ export function processIo(): Io & { flushed(): Promise<void> } {
       return process.stdin;
     },
     isTTY: { stdin: isatty(0), stdout: isatty(1), stderr: isatty(2) },
+    get isDiscarded() {
+      const { rdev } = fstatSync(1);
+      return rdev !== 0 && rdev === statSync("/dev/null", { throwIfNoEntry: false })?.rdev;
+    },
     columns: (stdout as WriteStream).columns || Number(process.env.COLUMNS) || 80,
     color: wantsColor(isatty(1)),
   };

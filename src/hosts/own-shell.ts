@@ -38,7 +38,8 @@ export function hasOwnShell(path: string, workspace: string): boolean {
   return false;
 }
 
-function isOwnShell(file: string, workspace: string): boolean {
+/** Reports whether a file is Sallyport's shell, and outside of the workspace. */
+export function isOwnShell(file: string, workspace: string): boolean {
   const real = realPathOf(file);
   if (real === null || isWithin(real, workspace)) return false;
   return isOwnScript(real) || isShim(real);
@@ -49,8 +50,12 @@ function isOwnScript(path: string): boolean {
 }
 
 function isShim(path: string): boolean {
-  if (statSync(path).size > MAX_SHIM_BYTES) return false;
-  const [, line] = /^#!\/bin\/sh\nexec (.+) "\$@"\n$/.exec(readFileSync(path, "utf8")) ?? [];
+  return statSync(path).size <= MAX_SHIM_BYTES && isShellShim(readFileSync(path, "utf8"));
+}
+
+/** Reports whether a text is a script of `shellShim` that runs this installation. */
+export function isShellShim(text: string): boolean {
+  const [, line] = /^#!\/bin\/sh\nexec (.+) "\$@"\n$/.exec(text) ?? [];
   const [program = "", script = "", ...rest] = line === undefined ? [] : (splitWords(line) ?? []);
   const [node, own] = ownProgram();
   // Only words without anything that a shell expands.

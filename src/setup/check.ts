@@ -1,9 +1,10 @@
 /** Checks the connection of each host, by starting the server as the host would. */
 import { homedir } from "node:os";
+import type { Connection } from "./entry-trust.ts";
 import type { Places } from "./files.ts";
 import type { Host } from "./hosts/host.ts";
-import { type Connection, type HostState, inspectHosts } from "./inspect.ts";
-import { probeHook, probeServer } from "./probe.ts";
+import { type HostState, inspectHosts } from "./inspect.ts";
+import { probeHook, probeServer, probeShell } from "./probe.ts";
 
 export interface CheckedConnection {
   mode: Connection["mode"];
@@ -13,7 +14,7 @@ export interface CheckedConnection {
   name: string;
   command: string[];
   status: "connected" | "failed" | "not started";
-  /** The tools that the server offers. Null for a hook, and unless it is connected. */
+  /** The tools that the server offers. Null for a hook and a shell, and unless it is connected. */
   tools: string[] | null;
   message: string | null;
 }
@@ -75,8 +76,9 @@ async function checkConnection(host: Host, connection: Connection, places: Place
   // biome-ignore lint/suspicious/noTemplateCurlyInString: editors replace this variable
   const args = server.args.map((arg) => arg.replaceAll("${workspaceFolder}", places.workspace));
   const env = { ...hostEnvironment(host, places.env), ...server.env };
-  if (mode === "hook") {
-    const failure = await probeHook({ command: server.command, args, env, cwd: places.workspace });
+  if (mode !== "mcp") {
+    const probe = mode === "hook" ? probeHook : probeShell;
+    const failure = await probe({ command: server.command, args, env, cwd: places.workspace });
     return { ...about, status: failure === null ? "connected" : "failed", tools: null, message: failure };
   }
   const { tools, failure } = await probeServer({ command: server.command, args, env, cwd: places.workspace });

@@ -36,8 +36,9 @@ export interface Places {
 }
 
 /** Returns the path of a file of a host. Null when the host has no such file in this scope. */
-export function locate({ user, project }: HostFile, scope: Scope, places: Places): string | null {
+export function locate({ user, project, state }: HostFile, scope: Scope, places: Places): string | null {
   const { home, workspace, env, platform } = places;
+  if (state !== undefined) return join(places.state, state);
   if (scope === "project") {
     if (project === null) return null;
     return join(workspace, project.find((path) => existsSync(join(workspace, path))) ?? project[0]);

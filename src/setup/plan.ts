@@ -1,7 +1,11 @@
 /** Plans what a set-up, or its removal, writes; nothing is written before the plan is complete. */
 import { realpathSync } from "node:fs";
+import { dirname } from "node:path";
+import { type HookProgram, hookCommandLine, hookFormatOf, WRITTEN_BY } from "../hosts/hooks/index.ts";
+import { isShellShim, shellShim } from "../hosts/own-shell.ts";
 import { applyChanges, hunkRecord, isDone, isSatisfied, takeBack } from "./changes.ts";
 import { openDocument, type Path } from "./edit/document.ts";
+import { FormatError } from "./edit/format-error.ts";
 import { inFile, unusableFile } from "./errors.ts";
 import {
   assertWritable,
@@ -13,9 +17,9 @@ import {
   sha256,
   writeText,
 } from "./files.ts";
-import { hookCommand } from "./hook-command.ts";
-import { type Change, ENTRY, type Host, type Mode, type Scope, type ServerCommand } from "./hosts/host.ts";
+import { type Change, ENTRY, type Host, type Mode, type Scope, type ServerCommand, SHELL_FILE } from "./hosts/host.ts";
 import { type FileRecord, findRecord, readRecords, type SetupRecord, writeRecord } from "./record.ts";
+import { sharedOptions } from "./server-command.ts";
 
 /** A file that changes. */
 export interface FilePlan extends FileText {
@@ -50,12 +54,15 @@ export function entryPath({ servers, listed }: Host): Path {
 }
 
 /** Returns the changes of each file that a set-up requires. */
-export function changesOf(host: Host, server: ServerCommand, scope: Scope, mode: Mode): Map<string, Change[]> {
-  if (mode === "hook") {
-    if (!host.hook) throw new Error(`${host.title} has no hook`);
-    const { file, path, entry } = host.hook;
-    return new Map([[file, [{ kind: "include", path, value: entry(hookCommand(host.name, server)) }]]]);
-  }
+export function changesOf(
+  host: Host,
+  server: ServerCommand,
+  scope: Scope,
+  mode: Mode,
+  places: Places,
+): Map<string, Change[]> {
+  if (mode === "hook") return hookChanges(host, server);
+  if (mode === "shell") return shellChanges(host, server, places);
   const entry = host.entry(server);
   const value = host.listed ? { name: ENTRY, ...entry } : entry;
   const changes = new Map<string, Change[]>();
@@ -74,12 +81,41 @@ export function changesOf(host: Host, server: ServerCommand, scope: Scope, mode:
   );
 }
 
+/** A hook has the same program and settings as the server. */
+function hookChanges({ name, title, hook }: Host, server: ServerCommand): Map<string, Change[]> {
+  const format = hookFormatOf(name);
+  if (!hook || !format) throw new Error(`${title} has no hook`);
+  const { command, args, env } = server;
+  const [script = ""] = args;
+  const program: HookProgram = { argv: [command, script, "hook", name, ...sharedOptions(server)], env };
+  if (hook.kind === "script")
+    return new Map([[hook.file, [{ kind: "set", path: [], value: hook.script.write(program) }]]]);
+  const value = hook.entry(hookCommandLine(format, program));
+  return new Map([[hook.file, [...(hook.required ?? []), { kind: "include", path: hook.path, value }]]]);
+}
+
+/** The shell has the same settings as the server, except for those that only a server has. */
+function shellChanges({ title, shell, files }: Host, server: ServerCommand, places: Places): Map<string, Change[]> {
+  const file = files[SHELL_FILE];
+  const path = file && locate(file, "user", places);
+  if (!shell || !path) throw new Error(`the shell of ${title} cannot be replaced`);
+  const shim: Change = { kind: "set", path: [], value: shellShim(sharedOptions(server)) };
+  const changes = new Map<string, Change[]>([[SHELL_FILE, [shim]]]);
+  if (shell.by === "setting") changes.set(shell.file, [{ kind: "set", path: shell.path, value: path }]);
+  return changes;
+}
+
 function keyOf({ host, scope, places }: PlanOptions) {
   return { host: host.name, scope, workspace: scope === "project" ? realpathSync(places.workspace) : null };
 }
 
 function recordOf(options: PlanOptions): SetupRecord | null {
   return findRecord(readRecords(options.places.state), keyOf(options));
+}
+
+/** Returns the mode of an earlier set-up. Null when there is none. */
+export function recordedMode(host: Host, scope: Scope, places: Places): Mode | null {
+  return recordOf({ host, scope, mode: "mcp", places })?.mode ?? null;
 }
 
 /** Returns the path of a file of the host. Throws when the host reads no such file in this scope. */
@@ -98,7 +134,7 @@ export function planSetup(options: PlanOptions, server: ServerCommand): Plan {
   const { host, scope, mode } = options;
   const { state } = options.places;
   const earlier = recordOf(options);
-  const wanted = changesOf(host, server, scope, mode);
+  const wanted = changesOf(host, server, scope, mode, options.places);
   const files = [...wanted].map(([file, changes]) => planFile(file, changes, earlier, options));
   // A set-up in another mode has changed other files.
   const obsolete = earlier?.files.filter(({ file }) => !wanted.has(file)) ?? [];
@@ -118,11 +154,13 @@ function planFile(file: string, changes: Change[], earlier: SetupRecord | null, 
       return { ...current, file, after: text, record };
     }
     const before = text !== null && record ? takeBack(format, text, record) : text;
+    if (format === "text" && before !== null && !isOwnText(before)) throw foreignFile(path);
     const { text: after, applied } = applyChanges(format, before ?? "", changes);
     const written: FileRecord = {
       file,
       path,
-      existed: before !== null,
+      // A file that belongs to us as a whole replaces an earlier one of ours.
+      existed: before !== null && format !== "text",
       folders: record?.folders ?? [],
       sha256: sha256(after),
       hunks: hunkRecord(before ?? "", after),
@@ -130,8 +168,25 @@ function planFile(file: string, changes: Change[], earlier: SetupRecord | null, 
     };
     return { ...current, file, after, record: written };
   } catch (error) {
-    throw inFile(path, error);
+    throw format === "text" && error instanceof FormatError ? editedFile(path) : inFile(path, error);
   }
+}
+
+function editedFile(path: string): Error {
+  return unusableFile(path, "the file was edited after `sallyport setup` wrote it", "Delete it and try again.");
+}
+
+/** Reports whether a file without structure belongs to us as a whole. */
+function isOwnText(text: string): boolean {
+  return text.includes(WRITTEN_BY) || isShellShim(text);
+}
+
+function foreignFile(path: string): Error {
+  return unusableFile(
+    path,
+    "the file exists, and `sallyport setup` did not write it",
+    "Move it away and try again, or add to it what `sallyport setup HOST --mode MODE --print` prints.",
+  );
 }
 
 /** Plans the removal. Without a record, what a set-up writes is removed where it is found. */
@@ -141,8 +196,10 @@ export function planRemoval(options: PlanOptions, server: ServerCommand): Plan {
   const earlier = recordOf(options);
   const files = earlier
     ? earlier.files.map((record) => planFileRemoval(record, options))
-    : mode === "hook" || hasEntry(options)
-      ? [...changesOf(host, server, scope, mode)].map(([file, changes]) => planUnrecorded(file, changes, options))
+    : mode !== "mcp" || hasEntry(options)
+      ? [...changesOf(host, server, scope, mode, options.places)].map(([file, changes]) =>
+          planUnrecorded(file, changes, options),
+        )
       : [];
   return { host, scope, mode, state, workspace: keyOf(options).workspace, files, recorded: earlier !== null };
 }
@@ -166,6 +223,7 @@ function planFileRemoval(record: FileRecord, options: PlanOptions): FilePlan {
     const after = current.text === null ? null : takeBack(format, current.text, record);
     return { ...current, file: record.file, after, record: null };
   } catch (error) {
+    if (format === "text" && error instanceof FormatError) throw editedFile(record.path);
     throw inFile(record.path, error);
   }
 }
@@ -175,6 +233,8 @@ function planUnrecorded(file: string, changes: Change[], options: PlanOptions): 
   const { format } = host.files[file] ?? host.files.server;
   const current = readFile(pathOf(file, options), options);
   if (current.text === null) return { ...current, file, after: null, record: null };
+  if (format === "text")
+    return { ...current, file, after: isOwnText(current.text) ? null : current.text, record: null };
   try {
     const document = openDocument(format, current.text);
     const entry = entryPath(host);
@@ -202,12 +262,17 @@ export function carryOut(plan: Plan): void {
   const earlier = findRecord(readRecords(state), { host: host.name, scope, workspace });
   const newMode = scope === "user" ? 0o600 : 0o644;
   for (const file of changed) {
-    const folders = writeText(file, file.after, newMode);
+    const isProgram = host.files[file.file]?.executable === true;
+    const folders = writeText(file, file.after, isProgram ? newMode | ((newMode & 0o444) >> 2) : newMode);
     if (file.record) file.record.folders = [...file.record.folders, ...folders];
   }
   const kept = plan.files.flatMap(({ record }) => record?.folders ?? []);
   const made = earlier?.files.flatMap(({ folders }) => folders) ?? [];
-  removeFolders(made.filter((folder) => !kept.includes(folder)));
+  // The folder of all shells may have been created for another host.
+  const ofShell = changed.flatMap(({ file, after, path }) =>
+    file === SHELL_FILE && after === null ? [dirname(path), dirname(dirname(path))] : [],
+  );
+  removeFolders([...made.filter((folder) => !kept.includes(folder)), ...ofShell]);
   const records = plan.files.flatMap(({ record }) => record ?? []);
   const isSetUp = records.length > 0;
   const key = { host: host.name, scope, workspace };
@@ -215,11 +280,17 @@ export function carryOut(plan: Plan): void {
 }
 
 /** Throws unless the host can be set up in this scope. */
-export function assertScope({ title, files }: Host, scope: Scope): void {
-  if (files.server[scope] !== null) return;
+export function assertScope({ title, files, hook }: Host, scope: Scope, mode: Mode): void {
+  if (mode === "shell" && scope === "project") {
+    // Agents can write to a project, also to the setting that names the shell.
+    const why = "with `--mode shell`, it is set up for the user only";
+    throw unusableFile(title, why, "Use `--scope user`.");
+  }
+  const file = mode === "hook" && hook ? files[hook.file] : files.server;
+  if (mode === "shell" || file?.[scope]) return;
   throw unusableFile(
     title,
-    `it reads no servers from a ${scope === "project" ? "project" : "file of the user"}`,
+    `it reads no ${mode === "hook" ? "hooks" : "servers"} from a ${scope === "project" ? "project" : "file of the user"}`,
     `Use \`--scope ${scope === "project" ? "user" : "project"}\`.`,
   );
 }

@@ -19,6 +19,8 @@ export const GENERIC: Host = {
   read: readServer,
   settings: [],
   hook: null,
+  shell: null,
+  unavailable: { hook: "only hosts that are listed can", shell: "only hosts that are listed can" },
   shellTools: [],
   namespaced: true,
   serverArgs: [],
@@ -36,7 +38,7 @@ export function printedFiles(
   places: Places,
   mode: Mode = "mcp",
 ): { path: string | null; text: string }[] {
-  return [...changesOf(host, server, scope, mode)].map(([key, changes]) => {
+  return [...changesOf(host, server, scope, mode, places)].map(([key, changes]) => {
     const file = host.files[key] ?? host.files.server;
     return { path: locate(file, scope, places), text: applyChanges(file.format, "", changes).text };
   });

@@ -39,18 +39,52 @@ export async function probeServer({ command, args, env, cwd }: Launch): Promise<
 /** The exit code of a hook that denies without an answer in the format of its host. */
 const DENIED = 2;
 
-/** Reports whether the answer of a hook denies, in the format of Claude Code and Codex or that of Gemini CLI. */
+/** Reports whether the answer of a hook denies, in the format of any host. */
 function isDenial(stdout: string): boolean {
   try {
-    const { decision, hookSpecificOutput } = JSON.parse(stdout);
-    return decision === "deny" || hookSpecificOutput?.permissionDecision === "deny";
+    const { decision, permissionDecision, permission, cancel, hookSpecificOutput } = JSON.parse(stdout);
+    const decisions = [decision, permissionDecision, permission, hookSpecificOutput?.permissionDecision];
+    return decisions.includes("deny") || cancel === true;
   } catch {
     return false;
   }
 }
 
 /** Runs a hook with an event that it must deny. Returns null when it does, and else why it did not. */
-export async function probeHook({ command, args, env, cwd }: Launch): Promise<string | null> {
+export async function probeHook(launch: Launch): Promise<string | null> {
+  const ended = await runToEnd(launch, "{}");
+  if (typeof ended === "string") return ended;
+  const { code, stdout } = ended;
+  if (code === DENIED || (code === 0 && isDenial(stdout))) return null;
+  return code === 0 ? "it does not deny an event that it cannot read" : howItEnded(ended);
+}
+
+/** What our shell says about a `-c` without text. With it, the check runs no command. */
+const MISSING_TEXT = /-c: option requires an argument/;
+
+/** Starts our shell. Returns null when it works, and else why it does not. */
+export async function probeShell(launch: Launch): Promise<string | null> {
+  const ended = await runToEnd({ ...launch, args: ["-c"] }, "");
+  if (typeof ended === "string") return ended;
+  return ended.code === SHELL_FAILED && MISSING_TEXT.test(ended.stderr) ? null : howItEnded(ended);
+}
+
+/** The exit code of our shell when it runs nothing. */
+const SHELL_FAILED = 125;
+
+interface Ended {
+  code: number | null;
+  signal: string | null;
+  stdout: string;
+  stderr: string;
+}
+
+function howItEnded({ code, signal, stderr }: Ended): string {
+  return `it ended with ${signal ?? `exit code ${code}`}${because(stderr)}`;
+}
+
+/** Runs a program until it ends. Returns why it could not be started, as a text. */
+function runToEnd({ command, args, env, cwd }: Launch, input: string): Promise<Ended | string> {
   const child = spawn(command, args, { env, cwd, stdio: "pipe", timeout: TIMEOUT_MS });
   let stdout = "";
   let stderr = "";
@@ -61,16 +95,12 @@ export async function probeHook({ command, args, env, cwd }: Launch): Promise<st
     if (stderr.length < MAX_STDERR) stderr += data;
   });
   child.stdin.on("error", () => {}); // reported by `close`
-  child.stdin.end("{}");
+  child.stdin.end(input);
   return new Promise((resolve) => {
     child.once("error", (error: NodeJS.ErrnoException) =>
       resolve(`it cannot be started (${error.code ?? error.message})`),
     );
-    child.once("close", (code, signal) => {
-      if (code === DENIED || (code === 0 && isDenial(stdout))) resolve(null);
-      else if (code === 0) resolve("it does not deny an event that it cannot read");
-      else resolve(`it ended with ${signal ?? `exit code ${code}`}${because(stderr)}`);
-    });
+    child.once("close", (code, signal) => resolve({ code, signal, stdout, stderr }));
   });
 }
 

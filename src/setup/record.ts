@@ -6,6 +6,7 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openStateFolder } from "../storage/state-folder.ts";
 import type { Json } from "./edit/document.ts";
+import { unusableFile } from "./errors.ts";
 import type { Change, Mode, Scope } from "./hosts/host.ts";
 
 export interface AppliedChange {
@@ -48,7 +49,12 @@ export function readRecords(state: string): SetupRecord[] {
     return setups;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-    throw new Error(`${join(state, NAME)} cannot be read: ${(error as Error).message}`);
+    const why = `the record of what was set up cannot be read (${(error as Error).message})`;
+    throw unusableFile(
+      join(state, NAME),
+      why,
+      "Restore the file, or delete it: `--remove` then takes back less exactly.",
+    );
   }
 }
 

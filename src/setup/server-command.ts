@@ -17,6 +17,14 @@ export interface ServerOptions {
   state: string;
 }
 
+/** Returns the options that a hook and a shell share with the server. */
+export function sharedOptions({ args }: ServerCommand): string[] {
+  return ["--agent", "--state"].flatMap((name) => {
+    const at = args.indexOf(name);
+    return at < 0 ? [] : args.slice(at, at + 2);
+  });
+}
+
 /**
  * Returns the command with absolute paths, because hosts start servers with a minimal PATH. Some hosts do not pass on
  * the environment either, so the state folder and the folder of the configuration are part of the command if they are

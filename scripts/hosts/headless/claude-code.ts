@@ -1,10 +1,9 @@
-import { add, type Headless, hookGroups, KEY, write } from "./headless.ts";
+import { type Headless, KEY, write } from "./headless.ts";
 
 export const claudeCode: Headless = {
   name: "claude-code",
   package: "@anthropic-ai/claude-code",
   program: "claude",
-  modes: ["mcp", "hook", "shell"],
   launch: ({ home, model, prompt, mode }) => {
     write(home, ".claude.json", { hasCompletedOnboarding: true });
     // Without this, `-p` refuses its own shell before a hook is asked.
@@ -19,7 +18,6 @@ export const claudeCode: Headless = {
       },
     };
   },
-  hook: (home, hook) => add(home, ".claude/settings.json", hookGroups("PreToolUse", "", hook)),
   ownShell: (command) => ({ name: "Bash", input: { command, description: "Run a command" } }),
   otherCalls: {
     "in the background": (command) => ({

@@ -1,5 +1,3 @@
-import { chmodSync } from "node:fs";
-import { join } from "node:path";
 import { type Headless, KEY, MODEL, write } from "./headless.ts";
 
 const PROVIDER = "openai-compatible";
@@ -8,7 +6,6 @@ export const cline: Headless = {
   name: "cline",
   package: "cline",
   program: "cline",
-  modes: ["mcp", "hook"],
   launch: ({ home, model, prompt }) => {
     write(home, ".cline/data/settings/providers.json", {
       version: 1,
@@ -23,11 +20,6 @@ export const cline: Headless = {
       },
     });
     return { args: [prompt], env: { CLINE_TELEMETRY_DISABLED: "1", CLINE_NO_AUTO_UPDATE: "1" } };
-  },
-  hook: (home, { line }) => {
-    const file = ".cline/hooks/PreToolUse";
-    write(home, file, `#!/bin/sh\n${line}\n`);
-    chmodSync(join(home, file), 0o755);
   },
   ownShell: (command) => ({ name: "run_commands", input: { commands: [command] } }),
   sendsJson: true,

@@ -1,10 +1,9 @@
-import { type Headless, hookGroups, KEY, MODEL, write } from "./headless.ts";
+import { type Headless, KEY, MODEL, write } from "./headless.ts";
 
 export const codex: Headless = {
   name: "codex",
   package: "@openai/codex",
   program: "codex",
-  modes: ["mcp", "hook"],
   launch: ({ home, model, prompt, mode }) => {
     write(
       home,
@@ -30,7 +29,6 @@ enabled = false
     const trust = mode === "hook" ? ["--dangerously-bypass-hook-trust"] : [];
     return { args: ["exec", "--skip-git-repo-check", ...trust, prompt], env: { OPENAI_API_KEY: KEY } };
   },
-  hook: (home, hook) => write(home, ".codex/hooks.json", hookGroups("PreToolUse", ".*", hook)),
   ownShell: (command) => ({ name: "exec_command", input: { cmd: command } }),
   otherCalls: {
     "another shell": (command) => ({ name: "exec_command", input: { cmd: command, shell: "/bin/sh", login: false } }),

@@ -7,7 +7,6 @@ export const continueCli: Headless = {
   name: "continue",
   package: "@continuedev/cli",
   program: "cn",
-  modes: ["mcp", "shell"],
   launch: ({ home, model, prompt }) => {
     write(
       home,

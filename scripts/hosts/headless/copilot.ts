@@ -1,10 +1,9 @@
-import { type Headless, KEY, MODEL, write } from "./headless.ts";
+import { type Headless, KEY, MODEL } from "./headless.ts";
 
 export const copilot: Headless = {
   name: "copilot",
   package: "@github/copilot",
   program: "copilot",
-  modes: ["mcp", "hook"],
   launch: ({ model, prompt, mode }) => {
     // No configuration file turns off its shell; `sallyport setup` says to start it with this option.
     const own = mode === "mcp" ? ["--excluded-tools", "bash"] : [];
@@ -20,11 +19,6 @@ export const copilot: Headless = {
       },
     };
   },
-  hook: (home, { line }) =>
-    write(home, ".copilot/hooks/sallyport.json", {
-      version: 1,
-      hooks: { preToolUse: [{ type: "command", bash: line, timeoutSec: 60 }] },
-    }),
   ownShell: (command) => ({ name: "bash", input: { command, description: "Run a command" } }),
   otherCalls: {
     asynchronous: (command) => ({ name: "bash", input: { command, description: "Run a command", mode: "async" } }),

@@ -1,10 +1,9 @@
-import { add, type Headless, hookGroups, KEY, write } from "./headless.ts";
+import { type Headless, KEY, write } from "./headless.ts";
 
 export const gemini: Headless = {
   name: "gemini",
   package: "@google/gemini-cli",
   program: "gemini",
-  modes: ["mcp", "hook", "shell"],
   launch: ({ home, model, prompt }) => {
     write(home, ".gemini/settings.json", {
       security: { auth: { selectedType: "gemini-api-key" } },
@@ -16,7 +15,6 @@ export const gemini: Headless = {
       env: { GEMINI_API_KEY: KEY, GOOGLE_GEMINI_BASE_URL: model },
     };
   },
-  hook: (home, hook) => add(home, ".gemini/settings.json", hookGroups("BeforeTool", ".*", hook)),
   ownShell: (command) => ({ name: "run_shell_command", input: { command, description: "Run a command" } }),
   otherCalls: {
     "in the background": (command) => ({ name: "run_shell_command", input: { command, is_background: true } }),

@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Mode } from "../mode.ts";
+import type { Mode } from "../../../src/setup/hosts/host.ts";
 
 /** What a trial gives to a host. */
 export interface Surroundings {
@@ -18,13 +18,6 @@ export interface Launch {
   env: Record<string, string>;
 }
 
-/** The hook program of Sallyport for a host. */
-export interface Hook {
-  argv: string[];
-  /** The same as shell text, which denies if the program cannot run. */
-  line: string;
-}
-
 /** How to run one host without a person, against the stand-in model. */
 export interface Headless {
   /** The name in `sallyport setup`. */
@@ -32,11 +25,8 @@ export interface Headless {
   package: string;
   /** The program in `node_modules/.bin`. */
   program: string;
-  modes: readonly Mode[];
   /** Writes the configuration of the model and returns how to start the host. */
   launch: (surroundings: Surroundings) => Launch;
-  /** Configures the hook of the host, for hosts that have one. */
-  hook?: (home: string, hook: Hook) => void;
   /** A call of the host's own shell. */
   ownShell: (command: string) => { name: string; input: Record<string, unknown> };
   /** Further calls that could run a command, each with its own description. */
@@ -48,18 +38,6 @@ export interface Headless {
 /** The key of the stand-in model, which accepts any. */
 export const KEY = "stand-in-key";
 export const MODEL = "stand-in";
-
-/** Adds values to a JSON file below the home directory of a trial. */
-export function add(home: string, path: string, values: object): void {
-  const file = join(home, path);
-  const before = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as object) : {};
-  write(home, path, { ...before, ...values });
-}
-
-/** The configuration of a hook in the format that several hosts share. */
-export function hookGroups(event: string, matcher: string, { line }: Hook): object {
-  return { hooks: { [event]: [{ matcher, hooks: [{ type: "command", command: line }] }] } };
-}
 
 /** Writes a file below the home directory of a trial: text, or data as JSON. */
 export function write(home: string, path: string, content: string | object): void {

@@ -1,11 +1,9 @@
-import { opencodePlugin } from "../../../src/hosts/hooks/index.ts";
 import { type Headless, KEY, MODEL, write } from "./headless.ts";
 
 export const opencode: Headless = {
   name: "opencode",
   package: "opencode-ai",
   program: "opencode",
-  modes: ["mcp", "hook", "shell"],
   launch: ({ home, model, prompt }) => {
     const name = `stand-in/${MODEL}`;
     write(home, ".config/opencode/opencode.json", {
@@ -25,6 +23,5 @@ export const opencode: Headless = {
     const off = ["AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "SHARE"];
     return { args: ["run", prompt], env: Object.fromEntries(off.map((what) => [`OPENCODE_DISABLE_${what}`, "1"])) };
   },
-  hook: (home, { argv }) => write(home, ".config/opencode/plugin/sallyport.js", opencodePlugin(argv)),
   ownShell: (command) => ({ name: "bash", input: { command, description: "Run a command" } }),
 };

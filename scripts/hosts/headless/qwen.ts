@@ -4,7 +4,6 @@ export const qwen: Headless = {
   name: "qwen",
   package: "@qwen-code/qwen-code",
   program: "qwen",
-  modes: ["mcp", "shell"],
   launch: ({ home, model, prompt }) => {
     write(home, ".qwen/settings.json", {
       security: { auth: { selectedType: "openai" } },

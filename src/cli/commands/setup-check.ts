@@ -19,9 +19,9 @@ export function printChecks(checks: readonly HostCheck[], asked: Host | null, io
 }
 
 function details({ host, status, connections, problems, waysAround }: HostCheck): string[] {
-  const connected = connections.map(({ scope, file, line, status, tools, message }) => {
+  const connected = connections.map(({ mode, scope, file, line, status, tools, message }) => {
     const place = `${file}:${line} (${scope})`;
-    if (status === "connected" && tools === null) return `${place}: hook`;
+    if (status === "connected" && mode !== "mcp") return `${place}: ${mode}`;
     return tools ? `${place}: tools ${tools.join(", ") || "none"}` : `${place}: ${status}: ${message}`;
   });
   const around = waysAround.map((way) => `way around: ${way}`);

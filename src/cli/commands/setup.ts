@@ -5,6 +5,8 @@ import { styleText } from "node:util";
 import { agentName, toAgentName } from "../../core/names.ts";
 import { localPlaces } from "../../setup/check.ts";
 import { unifiedDiff } from "../../setup/edit/diff.ts";
+import type { Places } from "../../setup/files.ts";
+import { startupLine } from "../../setup/found-shell.ts";
 import { type Host, MODES, type Mode, SCOPES, type Scope } from "../../setup/hosts/host.ts";
 import { findHost, HOST_NAMES } from "../../setup/hosts/index.ts";
 import { changedFiles, type FilePlan, type Plan } from "../../setup/plan.ts";
@@ -24,7 +26,8 @@ export const setup: Command = {
     "sallyport setup HOST [OPTIONS]\n       sallyport setup --check [HOST]\n       sallyport setup --print [NAME] [OPTIONS]",
   description: `
     Adds Sallyport as an MCP server to the configuration of an agent host, and turns off the host's own shell where a
-    setting does that. Shows the changes first and, on a terminal, asks before writing them. Comments, formatting and the order
+    setting does that. With --mode hook or --mode shell, the host keeps its shell tool, and its commands run through
+    Sallyport. Shows the changes first and, on a terminal, asks before writing them. Comments, formatting and the order
     of keys stay as they are. --remove restores what was there before.
 
     With --check, starts the server of each host exactly as the host would, lists its tools, and reports how commands can
@@ -42,7 +45,7 @@ export const setup: Command = {
   },
   help: {
     scope: "SCOPE: Change the files of the user, or those of the project in the current directory (default: user)",
-    mode: "MODE: How commands reach Sallyport: mcp, as tools of an MCP server, or hook, from the host's own shell (default: mcp)",
+    mode: "MODE: How commands reach Sallyport: mcp, as tools of an MCP server; hook, from a hook of the host; shell, with sallyport-sh as its shell (default: mcp)",
     tools: `NAME,...: Toolsets to serve: ${TOOLSETS.join(", ")} (default: bash, or what the host needs)`,
     workspace: "DIR: Workspace of the commands (default: the directory in which the host starts the server)",
     agent: "NAME: Agent that the commands belong to (default: the name of the host)",
@@ -119,17 +122,30 @@ async function print(name: string | undefined, invocation: Invocation): Promise<
   const host = known ?? { ...GENERIC, name: toAgentName(name ?? "default") };
   const { server, places } = await commandFor(host, invocation);
   const scope = scopeOption(values);
-  for (const { path, text } of printedFiles(host, server, scope, places, modeOption(host, values))) {
+  const mode = (await modeOption(host, values)) ?? "mcp";
+  for (const { path, text } of printedFiles(host, server, scope, places, mode)) {
     if (path !== null) io.err(`${shortened(path)}:\n`);
     io.out(text);
   }
+  if (mode === "shell") io.err(startupNote(host, places));
   return 0;
 }
 
-function modeOption(host: Host, values: Invocation["values"]): Mode {
-  const mode = choiceOption(values, "mode", MODES) ?? "mcp";
+/** Options that only the MCP server has. */
+const SERVER_OPTIONS = ["tools", "workspace"];
+
+async function modeOption(host: Host, values: Invocation["values"]): Promise<Mode | null> {
+  const mode = choiceOption(values, "mode", MODES) ?? null;
+  if (mode === null || mode === "mcp") return mode;
+  const option = SERVER_OPTIONS.find((name) => values[name] !== undefined);
+  if (option !== undefined) throw new UsageError(`\`--${option}\` cannot be combined with \`--mode ${mode}\``);
   if (host.modes.includes(mode)) return mode;
-  throw new UsageError(`${host.title} cannot be set up with \`--mode ${mode}\`; use ${host.modes.join(" or ")}`);
+  const others = host.modes.map((each) => `\`--mode ${each}\``);
+  // A profile runs the whole host in a sandbox, with our shell in it where that is possible.
+  const { profileNames } = await import("../agent/profile.ts");
+  if (profileNames().includes(host.name)) others.push(`\`sallyport agent ${host.name}\``);
+  const why = host.unavailable[mode] ?? "this is not supported";
+  throw new UsageError(`${host.title} cannot be set up with \`--mode ${mode}\`: ${why}; use ${others.join(" or ")}`);
 }
 
 function scopeOption(values: Invocation["values"]): Scope {
@@ -141,10 +157,12 @@ async function change(host: Host, invocation: Invocation): Promise<number> {
   // A command of an agent must not change how its host is confined (invariant 7).
   await assertPerson();
   const scope = scopeOption(values);
-  const { assertScope, carryOut, planRemoval, planSetup } = await import("../../setup/plan.ts");
-  assertScope(host, scope);
+  const { assertScope, carryOut, planRemoval, planSetup, recordedMode } = await import("../../setup/plan.ts");
+  const given = await modeOption(host, values);
   const { server, places } = await commandFor(host, invocation);
-  const options = { host, scope, mode: modeOption(host, values), places } as const;
+  const mode = given ?? (values.remove ? recordedMode(host, scope, places) : null) ?? "mcp";
+  assertScope(host, scope, mode);
+  const options = { host, scope, mode, places } as const;
   const plan = values.remove ? planRemoval(options, server) : planSetup(options, server);
   const changed = changedFiles(plan);
   if (changed.length === 0) {
@@ -203,8 +221,9 @@ function report(plan: Plan, outcome: Outcome, { values, io }: Invocation): numbe
     path,
     ...(outcome === "not changed" ? { diff: unifiedDiff(path, text, after) } : {}),
   }));
+  const line = mode === "shell" ? startupLine(host, localPlaces(plan.state)) : "";
   if (values.json) {
-    printJson({ host: host.name, scope, mode, outcome, files }, io);
+    printJson({ host: host.name, scope, mode, outcome, files, ...(line ? { startupLine: line } : {}) }, io);
     return 0;
   }
   if (outcome === "not changed") return 0;
@@ -213,15 +232,29 @@ function report(plan: Plan, outcome: Outcome, { values, io }: Invocation): numbe
   if (outcome === "removed" && !plan.recorded) {
     io.err("No earlier setup is recorded in this state folder, so every value that setup writes was removed.\n");
   }
+  if (outcome === "removed" && line)
+    io.err(`Delete this line from the startup file of your shell, if it is there:\n\n  ${line}\n`);
   if (outcome !== "set up" && outcome !== "already set up") return 0;
-  const ofTools = (scope === "project" ? host.projectRemains : undefined) ?? host.remains;
-  const remains = mode === "hook" ? (host.hook?.remains ?? null) : ofTools;
-  if (remains !== null) io.err(`Commands can still bypass Sallyport: ${remains}.\n`);
-  const next = mode === "hook" ? host.hook?.next : host.next;
+  const { remains, next } = notesOf(host, mode, scope);
+  if (remains) io.err(`Commands can still bypass Sallyport: ${remains}.\n`);
   if (next) io.err(`${next}\n`);
+  if (mode === "shell") io.err(startupNote(host, localPlaces(plan.state)));
   if (scope === "project") io.err(`${[host.projectNext, PROJECT].filter(Boolean).join(" ")}\n`);
   if (outcome === "set up") io.err(`Restart ${host.title}, then run \`sallyport setup --check\`.\n`);
   return 0;
+}
+
+function notesOf(host: Host, mode: Mode, scope: Scope): { remains?: string | null; next?: string } {
+  if (mode === "hook") return host.hook ?? {};
+  if (mode === "shell") return {};
+  return scope === "project" && host.projectRemains ? { ...host, remains: host.projectRemains } : host;
+}
+
+/** Says how to start a host that can be given a shell only by its environment. Empty for the others. */
+function startupNote(host: Host, places: Places): string {
+  const line = startupLine(host, places);
+  if (line === "") return "";
+  return `${host.title} has no setting for its shell. Add this line to the startup file of your shell, such as ~/.bashrc, and start it from a new shell:\n\n  ${line}\n\n`;
 }
 
 const PROJECT =

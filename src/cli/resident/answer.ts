@@ -162,6 +162,7 @@ function bufferedErrors(io: Io): { io: Io; text(): string } {
       return io.stdin;
     },
     isTTY: io.isTTY,
+    isDiscarded: io.isDiscarded,
     columns: io.columns,
     color: io.color,
   };

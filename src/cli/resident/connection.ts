@@ -86,7 +86,7 @@ export class ClientConnection {
   }
 
   /** Returns the streams of the client. */
-  io({ isTTY, stdinIsDevice, columns, env }: ClientRequest): Io {
+  io({ isTTY, stdinIsDevice, isDiscarded, columns, env }: ClientRequest): Io {
     const stdin = () => Object.assign(this.#stdin(), { isDevice: stdinIsDevice });
     return {
       out: (text) => this.#print(TO_CLIENT.stdout, text),
@@ -96,6 +96,7 @@ export class ClientConnection {
         return stdin();
       },
       isTTY,
+      isDiscarded,
       columns: columns || Number(env.COLUMNS) || 80,
       color: wantsColor(isTTY.stdout, env),
     };

@@ -94,6 +94,8 @@ export interface ClientRequest {
   isTTY: { stdin: boolean; stdout: boolean; stderr: boolean };
   /** Whether stdin is a device other than a terminal, such as /dev/null. */
   stdinIsDevice: boolean;
+  /** Whether stdout is /dev/null. */
+  isDiscarded: boolean;
   /** The size of the terminal on stdout; 0 if there is none. */
   columns: number;
   rows: number;
@@ -121,6 +123,7 @@ export function decodeRequest(payload: Buffer): ClientRequest | null {
     umask,
     isTTY: { stdin: (tty & 1) !== 0, stdout: (tty & 2) !== 0, stderr: (tty & 4) !== 0 },
     stdinIsDevice: (tty & 8) !== 0,
+    isDiscarded: (tty & 16) !== 0,
     columns: payload.readUInt16LE(9),
     rows: payload.readUInt16LE(11),
     folder,

@@ -1,4 +1,5 @@
 import { quoteArgv } from "../../shell/quote.ts";
+import { type HookScript, hookCommandLine, readHookCommandLine, WRITTEN_BY } from "./command-line.ts";
 import {
   assertRunsNothing,
   FAILED,
@@ -53,6 +54,20 @@ export const cline: HookFormat = {
     return json({ overrideInput: { commands: decision.commands } });
   },
   failure: stop(FAILED),
+};
+
+/** The program that Cline runs before each tool call: it looks for a file with the name of the event. */
+export const clineScript: HookScript = {
+  write: (program) => `#!/bin/sh
+# Sends each command to Sallyport, which decides on it and runs it in a sandbox.
+# ${WRITTEN_BY}; \`sallyport setup cline --remove\` deletes it.
+${hookCommandLine(cline, program)}
+`,
+  read(text) {
+    const found = text.split("\n").flatMap((line) => readHookCommandLine(cline, line) ?? []);
+    const [first] = found;
+    return first ? { ...first, failsClosed: this.write(first) === text } : null;
+  },
 };
 
 function isShellCall({ tool_call: call }: HostObject): boolean {

@@ -1,10 +1,12 @@
+import { isAbsolute, join } from "node:path";
 import { assertRunsNothing, FAILED, type HookFormat, json, objectField, textField, UnknownEvent } from "./format.ts";
 
 const deny = (reason: string) => json({ permission: "deny", user_message: reason, agent_message: reason });
 
 /**
- * preToolUse of Cursor. An answer is required for every tool. Any failure would allow, unless the hook is configured with
- * `failClosed`.
+ * preToolUse of Cursor 3.9. A failure, also an empty answer, would allow, unless the hook is configured with `failClosed`.
+ * Its model gets `user_message` of a denial, and only if the exit code is 0: with 2, it gets stdout as it is. Answering
+ * `allow` for tools that run no commands could skip questions of the host, so the answer is empty for them.
  */
 export const cursor: HookFormat = {
   name: "cursor",
@@ -20,14 +22,15 @@ export const cursor: HookFormat = {
     }
     const input = objectField(event, "tool_input");
     const [project] = Array.isArray(event.workspace_roots) ? (event.workspace_roots as unknown[]) : [];
-    const folder = [input.working_directory, event.cwd, project].find(
+    // `cwd` of the event is empty; the folder of the command is in the input, if the model has given one.
+    const folder = [input.cwd, input.working_directory, event.cwd, project].find(
       (each) => typeof each === "string" && each !== "",
     );
     if (typeof folder !== "string") throw new UnknownEvent("the event has no working directory");
     return {
       kind: "commands",
       session: textField(event, "conversation_id"),
-      cwd: folder,
+      cwd: isAbsolute(folder) || typeof project !== "string" ? folder : join(project, folder),
       project: typeof project === "string" ? project : null,
       commands: [textField(input, "command")],
       readOnly: false,

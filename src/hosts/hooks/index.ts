@@ -1,4 +1,3 @@
-import { quoteArgv, quoteWord } from "../../shell/quote.ts";
 import { claudeCode } from "./claude-code.ts";
 import { cline } from "./cline.ts";
 import { codex } from "./codex.ts";
@@ -9,23 +8,22 @@ import { gemini } from "./gemini.ts";
 import { opencode } from "./opencode.ts";
 import { qwen } from "./qwen.ts";
 
+export { clineScript } from "./cline.ts";
+export {
+  type FoundHook,
+  type HookProgram,
+  type HookScript,
+  hookCommandLine,
+  readHookCommandLine,
+  WRITTEN_BY,
+} from "./command-line.ts";
 export { type CommandCall, type HookAnswer, type HookFormat, type HostObject, UnknownEvent } from "./format.ts";
 export { opencodePlugin } from "./opencode.ts";
 
 /** The hosts that have hooks for the commands of their agents. */
 export const HOOK_FORMATS: readonly HookFormat[] = [claudeCode, codex, gemini, qwen, opencode, copilot, cursor, cline];
 
-/**
- * Returns the command line for the configuration of a host. If the hook program is missing or was killed, the shell
- * denies in its place: most hosts take such a failure for consent. `argv` is the program with its arguments.
- */
-export function hookCommandLine({ failure }: HookFormat, argv: readonly string[]): string {
-  const said = [
-    ...(failure.stdout ? [`printf '%s\\n' ${quoteWord(failure.stdout.trim())}`] : []),
-    ...(failure.stderr ? [`echo ${quoteWord(failure.stderr.trim())} >&2`] : []),
-  ];
-  // The hook has given its reason when it exits with the code for a refusal.
-  const otherwise =
-    failure.code === 0 ? said.join("; ") : `[ $? -eq ${failure.code} ] || ${said.join("; ")}; exit ${failure.code}`;
-  return `${quoteArgv(argv)} || { ${otherwise}; }`;
+/** Returns the format of a host. Null when the host has no hooks. */
+export function hookFormatOf(host: string): HookFormat | null {
+  return HOOK_FORMATS.find(({ name }) => name === host) ?? null;
 }

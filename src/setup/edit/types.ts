@@ -1,7 +1,8 @@
 /** A value of a configuration file, as far as all formats have it. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
-export type Format = "json" | "toml" | "yaml";
+/** `text` is a file without structure, such as a script, which is written as a whole. */
+export type Format = "json" | "toml" | "yaml" | "text";
 
 /**
  * The keys from the root of a file to a value. `{ name }` selects the element of a list of objects that has this

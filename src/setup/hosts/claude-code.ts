@@ -1,4 +1,4 @@
-import { type Host, readServer, serverEntry } from "./host.ts";
+import { type Host, readServer, SHELL_FILE, serverEntry, shellFile } from "./host.ts";
 
 export const claudeCode: Host = {
   name: "claude-code",
@@ -7,7 +7,7 @@ export const claudeCode: Host = {
   folders: [],
   tested: "2.1.328",
   source: "@anthropic-ai/claude-code",
-  modes: ["mcp", "hook"],
+  modes: ["mcp", "hook", "shell"],
   files: {
     server: {
       format: "json",
@@ -19,6 +19,9 @@ export const claudeCode: Host = {
       user: { folder: ".claude", variable: { name: "CLAUDE_CONFIG_DIR" }, names: ["settings.json"] },
       project: [".claude/settings.json"],
     },
+    // Settings of one person in a project. They are read, and not written.
+    local: { format: "json", user: null, project: [".claude/settings.local.json"] },
+    [SHELL_FILE]: shellFile("claude-code"),
   },
   servers: ["mcpServers"],
   // Where `claude mcp add` writes by default.
@@ -39,10 +42,14 @@ export const claudeCode: Host = {
     },
   ],
   hook: {
+    kind: "entry",
     file: "settings",
     path: ["hooks", "PreToolUse"],
     entry: (command) => ({ matcher: "Bash|Monitor|PowerShell|REPL", hooks: [{ type: "command", command }] }),
+    off: ["settings", "local"].map((file) => ({ file, path: ["disableAllHooks"], value: true })),
   },
+  shell: { by: "setting", file: "settings", path: ["env", "CLAUDE_CODE_SHELL"] },
+  unavailable: {},
   shellTools: ["Bash", "Monitor"],
   namespaced: true,
   serverArgs: [],

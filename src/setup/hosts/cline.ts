@@ -1,3 +1,4 @@
+import { clineScript } from "../../hosts/hooks/index.ts";
 import { type Host, readServer, serverEntry } from "./host.ts";
 
 export const cline: Host = {
@@ -7,7 +8,7 @@ export const cline: Host = {
   folders: [],
   tested: "3.0.65",
   source: "cline",
-  modes: ["mcp"],
+  modes: ["mcp", "hook"],
   files: {
     server: {
       format: "json",
@@ -27,6 +28,12 @@ export const cline: Host = {
       },
       project: null,
     },
+    hook: {
+      format: "text",
+      user: { folder: ".cline/hooks", names: ["PreToolUse"] },
+      project: null,
+      executable: true,
+    },
   },
   servers: ["mcpServers"],
   entry: (server) => ({ type: "stdio", ...serverEntry(server) }),
@@ -42,7 +49,9 @@ export const cline: Host = {
       change: { kind: "include", path: ["disabledTools"], value: "run_commands" },
     },
   ],
-  hook: null,
+  hook: { kind: "script", file: "hook", script: clineScript },
+  shell: null,
+  unavailable: { shell: "it runs /bin/bash, which no setting or variable changes" },
   shellTools: ["run_commands"],
   namespaced: true,
   serverArgs: [],

@@ -1,4 +1,4 @@
-import { type Host, readServer, serverEntry } from "./host.ts";
+import { type Host, readServer, SHELL_FILE, serverEntry, shellFile } from "./host.ts";
 
 export const continueCli: Host = {
   name: "continue",
@@ -7,7 +7,7 @@ export const continueCli: Host = {
   folders: [],
   tested: "1.5.47",
   source: "@continuedev/cli",
-  modes: ["mcp"],
+  modes: ["mcp", "shell"],
   files: {
     server: {
       format: "yaml",
@@ -19,6 +19,7 @@ export const continueCli: Host = {
       user: { folder: ".continue", variable: { name: "CONTINUE_GLOBAL_DIR" }, names: ["permissions.yaml"] },
       project: null,
     },
+    [SHELL_FILE]: shellFile("continue"),
   },
   servers: ["mcpServers"],
   listed: true,
@@ -33,6 +34,8 @@ export const continueCli: Host = {
     { file: "permissions", effect: "allows", change: { kind: "include", path: ["allow"], value: "process" } },
   ],
   hook: null,
+  shell: { by: "variable", name: "SHELL" },
+  unavailable: { hook: "it has no hooks" },
   shellTools: ["Bash"],
   // Its own tools replace those of a server that have the same name.
   namespaced: false,

@@ -1,4 +1,4 @@
-import { type Host, readServer, serverEntry } from "./host.ts";
+import { EDITOR, type Host, readServer, serverEntry } from "./host.ts";
 
 export const cursor: Host = {
   name: "cursor",
@@ -7,7 +7,7 @@ export const cursor: Host = {
   folders: [".cursor"],
   tested: null,
   source: "cursor.com/docs",
-  modes: ["mcp"],
+  modes: ["mcp", "hook"],
   files: {
     server: { format: "json", user: { folder: ".cursor", names: ["mcp.json"] }, project: [".cursor/mcp.json"] },
     cli: {
@@ -15,6 +15,7 @@ export const cursor: Host = {
       user: { folder: ".cursor", variable: { name: "XDG_CONFIG_HOME", below: "cursor" }, names: ["cli-config.json"] },
       project: [".cursor/cli.json"],
     },
+    hooks: { format: "json", user: { folder: ".cursor", names: ["hooks.json"] }, project: [".cursor/hooks.json"] },
   },
   servers: ["mcpServers"],
   entry: serverEntry,
@@ -28,7 +29,17 @@ export const cursor: Host = {
       change: { kind: "include", path: ["permissions", "deny"], value: "Shell(**)" },
     },
   ],
-  hook: null,
+  hook: {
+    kind: "entry",
+    file: "hooks",
+    path: ["hooks", "preToolUse"],
+    // Without `failClosed`, Cursor runs the command when the hook fails.
+    entry: (command) => ({ command, matcher: "Shell", failClosed: true, timeout: 60 }),
+    required: [{ kind: "default", path: ["version"], value: 1 }],
+    next: "The hook follows the documentation of Cursor 3.9 and was not tried: check that `sallyport ps -a` lists the first command.",
+  },
+  shell: null,
+  unavailable: { shell: EDITOR.shell },
   shellTools: ["run_terminal_cmd", "Shell"],
   namespaced: true,
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the editor replaces this variable

@@ -1,4 +1,4 @@
-import { type Host, readServer, serverEntry } from "./host.ts";
+import { type Host, readServer, SHELL_FILE, serverEntry, shellFile } from "./host.ts";
 
 export const gemini: Host = {
   name: "gemini",
@@ -7,13 +7,14 @@ export const gemini: Host = {
   folders: [],
   tested: "0.61.0",
   source: "@google/gemini-cli",
-  modes: ["mcp", "hook"],
+  modes: ["mcp", "hook", "shell"],
   files: {
     server: {
       format: "json",
       user: { folder: ".gemini", names: ["settings.json"] },
       project: [".gemini/settings.json"],
     },
+    [SHELL_FILE]: shellFile("gemini"),
   },
   servers: ["mcpServers"],
   // Without `trust`, the tools are hidden from the model with `-p`.
@@ -27,6 +28,7 @@ export const gemini: Host = {
     },
   ],
   hook: {
+    kind: "entry",
     file: "server",
     path: ["hooks", "BeforeTool"],
     entry: (command) => ({
@@ -34,7 +36,13 @@ export const gemini: Host = {
       hooks: [{ name: "sallyport", type: "command", command, timeout: 60_000 }],
     }),
     next: "Gemini CLI asks its user about a command that requires approval; with `-p`, such a command ends its session.",
+    off: [
+      { file: "server", path: ["hooksConfig", "enabled"], value: false },
+      { file: "server", path: ["hooksConfig", "disabled"], value: ["sallyport"] },
+    ],
   },
+  shell: { by: "variable", name: "PATH" },
+  unavailable: {},
   shellTools: ["run_shell_command"],
   namespaced: true,
   serverArgs: [],

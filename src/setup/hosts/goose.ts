@@ -1,4 +1,4 @@
-import { type Host, strings, variables } from "./host.ts";
+import { type Host, SHELL_FILE, shellFile, strings, variables } from "./host.ts";
 
 export const goose: Host = {
   name: "goose",
@@ -7,7 +7,7 @@ export const goose: Host = {
   folders: [".config/goose"],
   tested: null,
   source: "github.com/block/goose",
-  modes: ["mcp"],
+  modes: ["mcp", "shell"],
   files: {
     server: {
       format: "yaml",
@@ -18,6 +18,7 @@ export const goose: Host = {
       },
       project: null,
     },
+    [SHELL_FILE]: shellFile("goose"),
   },
   servers: ["extensions"],
   entry: ({ command, args, env }) => ({
@@ -54,6 +55,8 @@ export const goose: Host = {
     },
   ],
   hook: null,
+  shell: { by: "variable", name: "GOOSE_SHELL" },
+  unavailable: { hook: "it has no hooks" },
   shellTools: ["shell"],
   namespaced: true,
   serverArgs: [],

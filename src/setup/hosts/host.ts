@@ -1,3 +1,4 @@
+import type { HookScript } from "../../hosts/hooks/index.ts";
 import type { Format, Json, Path } from "../edit/document.ts";
 
 /** How a host starts the server. */
@@ -8,7 +9,7 @@ export interface ServerCommand {
 }
 
 /** How the commands of a host reach Sallyport. */
-export const MODES = ["mcp", "hook"] as const;
+export const MODES = ["mcp", "hook", "shell"] as const;
 export type Mode = (typeof MODES)[number];
 
 export const SCOPES = ["user", "project"] as const;
@@ -32,6 +33,10 @@ export interface HostFile {
   user: UserFile | null;
   /** The path in a workspace. Of several, the first one that exists is used, or else the first. */
   project: readonly [string, ...string[]] | null;
+  /** The path below the state folder, for a file of our own. It is the same in every scope. */
+  state?: string;
+  /** The host runs the file. */
+  executable?: boolean;
 }
 
 /** A change of one value in a configuration file. */
@@ -55,16 +60,40 @@ export interface Setting {
 }
 
 /** A hook of a host, which runs `sallyport hook` before each command of its own shell. */
-export interface Hook {
-  /** The key of the file in `Host.files`, and the list of hooks in it. */
+export type Hook = EntryHook | ScriptHook;
+
+interface AnyHook {
+  /** The key of the file in `Host.files`. */
   file: string;
-  path: Path;
-  entry(command: string): { [key: string]: Json };
   /** The way around that remains with the hook. */
   remains?: string;
   /** What the user has to do after set-up. */
   next?: string;
+  /** Values with which any of the files of the host, also in a project, turns hooks off. */
+  off?: readonly { file: string; path: Path; value: Json }[];
 }
+
+/** A hook in a list of a configuration file. */
+export interface EntryHook extends AnyHook {
+  kind: "entry";
+  path: Path;
+  entry(command: string): { [key: string]: Json };
+  /** Other values that the file needs. */
+  required?: readonly Change[];
+}
+
+/** A hook that is a file of its own. */
+export interface ScriptHook extends AnyHook {
+  kind: "script";
+  script: HookScript;
+}
+
+/** How the host can be given another shell for its commands. */
+export type ShellUse =
+  /** A value in one of its files names the program. */
+  | { by: "setting"; file: string; path: Path }
+  /** Only its environment does: the program itself, or with PATH the folder in which it is `bash`. */
+  | { by: "variable"; name: string };
 
 /** What is known about one agent host. The documentation and `sallyport setup` use the same data. */
 export interface Host {
@@ -92,6 +121,10 @@ export interface Host {
   settings: readonly Setting[];
   /** Null where no hook covers all commands of the host. */
   hook: Hook | null;
+  /** Null where its shell cannot be replaced. */
+  shell: ShellUse | null;
+  /** Why the host cannot be set up in a mode, as the end of a sentence. */
+  unavailable: Readonly<Partial<Record<Mode, string>>>;
   /** The names of the host's own tools that run commands. */
   shellTools: readonly string[];
   /** Whether the model sees a server's tools under names of their own, so that a built-in tool cannot replace them. */
@@ -136,3 +169,17 @@ export function serverEntry({ command, args, env }: ServerCommand): { [key: stri
 
 /** The name of the server in every host. */
 export const ENTRY = "sallyport";
+
+/** The key of the file with our shell in `Host.files`. */
+export const SHELL_FILE = "shell";
+
+/** Returns our shell for a host. It is in the state folder, which commands cannot reach (invariant 7). */
+export function shellFile(host: string): HostFile {
+  return { format: "text", user: null, project: null, state: `shells/${host}/bash`, executable: true };
+}
+
+/** Why an editor has no `hook` or `shell` mode. */
+export const EDITOR = {
+  hook: "it has no hook that can replace a command",
+  shell: "it types commands into a terminal, where the agent could answer approval requests itself",
+} as const;

@@ -1,4 +1,5 @@
-import { type Host, strings, variables } from "./host.ts";
+import { opencodePlugin } from "../../hosts/hooks/index.ts";
+import { type Host, SHELL_FILE, shellFile, strings, variables } from "./host.ts";
 
 export const opencode: Host = {
   name: "opencode",
@@ -7,7 +8,7 @@ export const opencode: Host = {
   folders: [],
   tested: "1.18.33",
   source: "opencode-ai",
-  modes: ["mcp"],
+  modes: ["mcp", "hook", "shell"],
   files: {
     server: {
       format: "json",
@@ -18,6 +19,16 @@ export const opencode: Host = {
       },
       project: ["opencode.json", "opencode.jsonc"],
     },
+    plugin: {
+      format: "text",
+      user: {
+        folder: ".config/opencode",
+        variable: { name: "XDG_CONFIG_HOME", below: "opencode" },
+        names: ["plugin/sallyport.js"],
+      },
+      project: [".opencode/plugin/sallyport.js"],
+    },
+    [SHELL_FILE]: shellFile("opencode"),
   },
   servers: ["mcp"],
   entry: ({ command, args, env }) => ({
@@ -35,7 +46,9 @@ export const opencode: Host = {
   settings: [
     { file: "server", effect: "closes", change: { kind: "set", path: ["permission", "bash"], value: "deny" } },
   ],
-  hook: null,
+  hook: { kind: "script", file: "plugin", script: opencodePlugin },
+  shell: { by: "setting", file: "server", path: ["shell"] },
+  unavailable: {},
   shellTools: ["bash"],
   namespaced: true,
   serverArgs: [],

@@ -1,4 +1,4 @@
-import { type Host, readServer, serverEntry } from "./host.ts";
+import { type Host, readServer, SHELL_FILE, serverEntry, shellFile } from "./host.ts";
 
 export const qwen: Host = {
   name: "qwen",
@@ -7,9 +7,10 @@ export const qwen: Host = {
   folders: [],
   tested: "0.24.4",
   source: "@qwen-code/qwen-code",
-  modes: ["mcp"],
+  modes: ["mcp", "shell"],
   files: {
     server: { format: "json", user: { folder: ".qwen", names: ["settings.json"] }, project: [".qwen/settings.json"] },
+    [SHELL_FILE]: shellFile("qwen"),
   },
   servers: ["mcpServers"],
   // Without `alwaysLoadTools`, the model has to search for the tools first.
@@ -23,6 +24,8 @@ export const qwen: Host = {
     },
   ],
   hook: null,
+  shell: { by: "variable", name: "PATH" },
+  unavailable: { hook: "it does not run the command that a hook answers with" },
   shellTools: ["run_shell_command"],
   namespaced: true,
   serverArgs: [],

@@ -1,4 +1,4 @@
-import { type Host, readServer, serverEntry } from "./host.ts";
+import { EDITOR, type Host, readServer, serverEntry } from "./host.ts";
 
 export const vscode: Host = {
   name: "vscode",
@@ -20,6 +20,8 @@ export const vscode: Host = {
   read: readServer,
   settings: [],
   hook: null,
+  shell: null,
+  unavailable: { hook: "its hooks still change between versions", shell: EDITOR.shell },
   shellTools: ["run_in_terminal"],
   namespaced: true,
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the editor replaces this variable

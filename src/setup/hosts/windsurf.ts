@@ -1,4 +1,4 @@
-import { type Host, readServer, serverEntry } from "./host.ts";
+import { EDITOR, type Host, readServer, serverEntry } from "./host.ts";
 
 export const windsurf: Host = {
   name: "windsurf",
@@ -16,6 +16,8 @@ export const windsurf: Host = {
   read: readServer,
   settings: [],
   hook: null,
+  shell: null,
+  unavailable: EDITOR,
   shellTools: ["run_command"],
   namespaced: true,
   serverArgs: [],

@@ -1,4 +1,4 @@
-import { type Host, readServer } from "./host.ts";
+import { EDITOR, type Host, readServer } from "./host.ts";
 
 export const zed: Host = {
   name: "zed",
@@ -30,6 +30,8 @@ export const zed: Host = {
     },
   ],
   hook: null,
+  shell: null,
+  unavailable: EDITOR,
   shellTools: ["terminal"],
   namespaced: true,
   serverArgs: [],

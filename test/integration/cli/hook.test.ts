@@ -92,12 +92,13 @@ const EVENTS: Record<string, (command: string, more?: object) => object> = {
     conversation_id: "conversation",
     generation_id: "generation",
     hook_event_name: "preToolUse",
-    cursor_version: "2.1",
+    session_id: "conversation",
+    cursor_version: "3.9.16",
     workspace_roots: [workspace],
     tool_name: "Shell",
-    tool_input: { command, working_directory: workspace },
+    tool_input: { command, cwd: "", timeout: 30000 },
     tool_use_id: "1",
-    cwd: workspace,
+    cwd: "",
     ...more,
   }),
   cline: (command, more) => ({
@@ -449,6 +450,10 @@ test("denies when the state folder, the answer or the command line is not usable
   assert.equal(await answered("claude-code", event, { env: { SALLYPORT_STATE: file } }), null);
   const full = await hook("claude-code", event, { shell: "> /dev/full" });
   assert.equal(full.code, 2);
+  for (const redirection of [">&-", "> /dev/null"]) {
+    const { code, stderr } = await hook("claude-code", event, { shell: redirection });
+    assert.deepEqual([code, /cannot write to stdout: it is closed, or \/dev\/null/.test(stderr)], [2, true], redirection);
+  }
   for (const args of [["hook"], ["hook", "nobody"], ["hook", "claude-code", "x"], ["hook", "--nothing"]]) {
     assert.equal((await box.run(args, { input: JSON.stringify(event) })).code, 2, args.join(" "));
   }
@@ -486,7 +491,7 @@ test("denies when it is interrupted", async () => {
 test("the command line for a host denies when the hook is missing, fails to start or is killed", () => {
   for (const format of HOOK_FORMATS) {
     const run = (argv: string[]) => {
-      const line = hookCommandLine(format, argv);
+      const line = hookCommandLine(format, { argv, env: {} });
       const found = spawnSync("sh", ["-c", line], {
         input: "{}",
         encoding: "utf8",

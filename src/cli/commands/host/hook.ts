@@ -17,6 +17,7 @@ import { quoteArgv, quoteWord } from "../../../shell/quote.ts";
 import { openStateFolder } from "../../../storage/state-folder.ts";
 import { failureText } from "../../../text/error-text.ts";
 import { type Command, type Invocation, UsageError } from "../../command.ts";
+import { OutputLost } from "../../io.ts";
 import { CLI_WORDING } from "../../next-steps.ts";
 import { stateFolder, withGateway } from "../../open.ts";
 import { textOption } from "../../options.ts";
@@ -65,6 +66,7 @@ export const hook: Command = {
   failureCode: 2,
   run: async (invocation) => {
     const format = formatOf(invocation.positionals);
+    if (invocation.io.isDiscarded) throw new OutputLost("it is closed, or /dev/null");
     const { stdout, stderr, code } = await answerInTime(format, invocation);
     invocation.io.err(stderr);
     invocation.io.out(stdout);
