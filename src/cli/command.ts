@@ -11,7 +11,7 @@ export interface Io {
   drained(): Promise<void>;
   stdin: Readable & { isTTY?: boolean };
   isTTY: { stdin: boolean; stdout: boolean; stderr: boolean };
-  /** Whether nobody can read stdout: it is /dev/null, which Node also opens when it is closed. */
+  /** Whether stdout cannot be read: it is /dev/null, which Node also opens when stdout is closed. */
   isDiscarded: boolean;
   columns: number;
   color: boolean;

@@ -452,7 +452,11 @@ test("denies when the state folder, the answer or the command line is not usable
   assert.equal(full.code, 2);
   for (const redirection of [">&-", "> /dev/null"]) {
     const { code, stderr } = await hook("claude-code", event, { shell: redirection });
-    assert.deepEqual([code, /cannot write to stdout: it is closed, or \/dev\/null/.test(stderr)], [2, true], redirection);
+    assert.deepEqual(
+      [code, /cannot write to stdout: it is closed, or \/dev\/null/.test(stderr)],
+      [2, true],
+      redirection,
+    );
   }
   for (const args of [["hook"], ["hook", "nobody"], ["hook", "claude-code", "x"], ["hook", "--nothing"]]) {
     assert.equal((await box.run(args, { input: JSON.stringify(event) })).code, 2, args.join(" "));
