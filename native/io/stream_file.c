@@ -13,6 +13,16 @@ void stream_file_init(struct stream_file *file, uint64_t cap)
 	file->hole_start = file->hole_end = (file->cap / 2 + PAGE - 1) / PAGE * PAGE;
 }
 
+/* Counts the NULs at the end. A file system may replace unwritten data with NULs when the machine loses power. The number
+ * of those that the command has written tells them apart. */
+static void count_nuls(struct stream_file *file, const char *bytes, size_t length)
+{
+	size_t end = length;
+	while (end > 0 && bytes[end - 1] == '\0')
+		end--;
+	file->nuls = end == 0 ? file->nuls + length : length - end;
+}
+
 size_t stream_file_append(struct stream_file *file, int dirfd, const char *name, const char *bytes, size_t length)
 {
 	if (file->fd < 0)
@@ -29,6 +39,7 @@ size_t stream_file_append(struct stream_file *file, int dirfd, const char *name,
 			break;
 		kept += (size_t)n;
 	}
+	count_nuls(file, bytes, kept);
 	file->size += kept;
 	file->lost += length - kept;
 	return kept;
@@ -56,6 +67,11 @@ void stream_file_punch(struct stream_file *file)
 	/* The file system does not support holes: keep the existing content and drop further output. */
 	file->cannot_punch = true;
 	file->hole_end = file->hole_start;
+}
+
+int stream_file_sync(const struct stream_file *file)
+{
+	return file->fd < 0 ? 0 : fdatasync(file->fd);
 }
 
 void stream_file_close(struct stream_file *file)

@@ -14,6 +14,7 @@ struct stream_file {
 	uint64_t hole_start; /* the range [hole_start, hole_end) is punched out, or about to be */
 	uint64_t hole_end;
 	uint64_t lost; /* bytes that could not be written, which have no offset */
+	uint64_t nuls; /* the number of NULs at the end of what was accepted */
 	bool cannot_punch;
 };
 
@@ -27,6 +28,9 @@ size_t stream_file_append(struct stream_file *file, int dirfd, const char *name,
  * call stream_file_punch. */
 bool stream_file_grow_hole(struct stream_file *file);
 void stream_file_punch(struct stream_file *file);
+
+/* Flushes the file to the disk. Returns 0, or -1 with errno. */
+int stream_file_sync(const struct stream_file *file);
 
 void stream_file_close(struct stream_file *file);
 

@@ -35,6 +35,7 @@ enum tag {
 	TAG_CPU_MILLI = 46,
 	TAG_DISK = 47,
 	TAG_EXACT_PROCESSES = 48,
+	TAG_LABEL = 49,
 	TAG_TERMINAL = 40,
 };
 
@@ -120,6 +121,7 @@ static const char *parse_field(struct request *r, struct list *argv, struct list
 	case TAG_FILE: return parse_string(&r->file, bytes, length);
 	case TAG_PATH: return parse_string(&r->path, bytes, length);
 	case TAG_CWD: return parse_string(&r->cwd, bytes, length);
+	case TAG_LABEL: return parse_string(&r->label, bytes, length);
 	case TAG_LOG: return parse_string(&r->log_path, bytes, length);
 	case TAG_ROOT: return parse_string(&r->root, bytes, length);
 	case TAG_ARGV: return parse_list(argv, bytes, length);
@@ -165,6 +167,8 @@ static const char *check(const struct request *r)
 		return "the working directory is outside the root";
 	if (r->root && r->log_path && !path_is_beneath(r->root, r->log_path))
 		return "the log file is outside the root";
+	if (r->label && strlen(r->label) > LABEL_MAX)
+		return "the label is too long";
 	if (r->stdin_mode > STDIN_OPEN || r->capture > CAPTURE_MERGED)
 		return "unknown stdin or capture mode";
 	if (r->columns && (r->stdin_mode != STDIN_OPEN || r->capture != CAPTURE_MERGED))

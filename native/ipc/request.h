@@ -26,6 +26,7 @@ enum frame_type {
 #define FRAME_HEADER 5u
 #define RUN_FRAME_MAX (32u << 20) /* arguments, environment and stdin text in total */
 #define CONTROL_FRAME_MAX (256u << 10)
+#define LABEL_MAX 3000u
 
 enum stdin_mode { STDIN_NONE = 0, STDIN_TEXT = 1, STDIN_OPEN = 2 };
 enum capture_mode { CAPTURE_APART = 0, CAPTURE_MERGED = 1 };
@@ -35,6 +36,7 @@ enum run_flag { RUN_BACKGROUND = 1, RUN_FSYNC = 2 };
 struct request {
 	const char *id;
 	const char *title;
+	const char *label; /* what the gateway knows about the command, to be kept with its exit record; may be NULL */
 	const char *file;
 	const char *path;
 	const char *cwd;

@@ -36,6 +36,25 @@ static void log_exit(const struct session *session)
 		  (unsigned)record->wait_status, (unsigned)record->leftover);
 }
 
+/* Flushes what the exit record refers to, if the exit must survive a power failure: the output, the times and sizes, and
+ * the name of the directory. */
+static int flush_output(const struct session *session)
+{
+	const struct capture *capture = &session->capture;
+	int result = 0;
+	if (!(session->flags & RUN_FSYNC))
+		return 0;
+	for (unsigned i = 0; i < capture->count; i++)
+		result |= stream_file_sync(&capture->streams[i]);
+	if (capture->timeline.fd >= 0)
+		result |= fdatasync(capture->timeline.fd);
+	if (capture->log.fd >= 0)
+		result |= fdatasync(capture->log.fd);
+	if (session->terminal.sizes >= 0)
+		result |= fdatasync(session->terminal.sizes);
+	return result | fsync(session->sessions_fd);
+}
+
 void session_report_exit(struct session *session)
 {
 	char text[EXIT_RECORD_MAX];
@@ -52,12 +71,15 @@ void session_report_exit(struct session *session)
 					   session->capture.count, text);
 	/* The record is written before any client is notified (invariant 4). */
 	if (session->reserved >= 0) {
-		if (exit_record_write(session->dirfd, session->reserved, text, length, session->flags & RUN_FSYNC) < 0)
+		if (flush_output(session) < 0)
+			log_error("events", "session %s: cannot flush the output: %s", session->id, strerror(errno));
+		if (exit_record_write(session->dirfd, session->reserved, text, length, session->label,
+				      session->flags & RUN_FSYNC) < 0)
 			log_error("events", "session %s: cannot write the exit record: %s", session->id,
 				  strerror(errno));
 		close(session->reserved);
 	}
-	session->reserved = record->final ? -1 : exit_record_reserve(session->dirfd);
+	session->reserved = record->final ? -1 : exit_record_reserve(session->dirfd, NULL);
 	if (!record->final && session->reserved < 0)
 		log_error("events", "session %s: cannot reserve the final exit record: %s", session->id,
 			  strerror(errno));

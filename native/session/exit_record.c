@@ -6,8 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "ipc/request.h"
+#include "log.h"
 
 static const char *const reasons[] = {"exited", "timeout", "killed", "failed", "limit", "mask", "input"};
 static const char *const limits[] = {"", "memory", "processes", "disk"};
@@ -96,6 +100,9 @@ size_t exit_record_format(const struct exit_record *r, const char *event, const 
 			      holed ? streams[i].hole_end : 0, streams[i].lost);
 	}
 	n += snprintf(text + n, EXIT_RECORD_MAX - (size_t)n, "]");
+	if ((count > 0 && streams[0].nuls) || (count > 1 && streams[1].nuls))
+		n += snprintf(text + n, EXIT_RECORD_MAX - (size_t)n, ",\"nuls\":[%" PRIu64 ",%" PRIu64 "]",
+			      streams[0].nuls, count > 1 ? streams[1].nuls : 0);
 	if (r->unsupported) {
 		char unsupported[UNSUPPORTED_TEXT_MAX];
 		unsupported_format(r->unsupported, unsupported);
@@ -111,22 +118,29 @@ size_t exit_record_format(const struct exit_record *r, const char *event, const 
 	return (size_t)n;
 }
 
-int exit_record_reserve(int dirfd)
+int exit_record_reserve(int dirfd, const char *label)
 {
 	int fd = openat(dirfd, "exit.new", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return fd;
 	/* Best effort: without the reservation the record is lost if the disk fills up. */
-	if (fd >= 0)
-		(void)fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, EXIT_RECORD_MAX);
+	(void)fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, EXIT_RECORD_MAX + LABEL_MAX + 1);
+	if (label && pwrite(fd, label, strlen(label), 0) < 0)
+		log_debug("exit-record", "cannot write the label: %s", strerror(errno));
 	return fd;
 }
 
-int exit_record_write(int dirfd, int reserved, const char *text, size_t length, bool flush)
+int exit_record_write(int dirfd, int reserved, const char *text, size_t length, const char *label, bool flush)
 {
+	size_t label_length = label ? strlen(label) : 0;
+	struct iovec parts[] = {{(void *)(uintptr_t)text, length},
+				{(void *)(uintptr_t)label, label_length},
+				{(void *)(uintptr_t)"\n", label ? 1 : 0}};
 	ssize_t n;
 	do
-		n = pwrite(reserved, text, length, 0);
+		n = pwritev(reserved, parts, 3, 0);
 	while (n < 0 && errno == EINTR);
-	if (n != (ssize_t)length)
+	if (n != (ssize_t)(length + parts[1].iov_len + parts[2].iov_len))
 		return -1;
 	if (flush && fdatasync(reserved) < 0)
 		return -1;

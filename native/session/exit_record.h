@@ -50,13 +50,14 @@ int input_wait_format(const struct input_wait *wait, char text[INPUT_WAIT_TEXT_M
 size_t exit_record_format(const struct exit_record *record, const char *event, const struct stream_file *streams,
 			  unsigned count, char text[EXIT_RECORD_MAX]);
 
-/* Creates a temporary file with disk space for the record, so that it can be written even if the disk fills up. Returns
- * a descriptor, or -1 with errno. */
-int exit_record_reserve(int dirfd);
+/* Creates a temporary file with disk space for the record, so that it can be written even if the disk fills up. It starts
+ * with LABEL, if that is not NULL, so that a command can be identified that never gets a record. Returns a descriptor, or
+ * -1 with errno. */
+int exit_record_reserve(int dirfd, const char *label);
 
-/* Writes TEXT to the reserved file and renames it, so that a reader sees a complete record or none (invariant 4).
- * Returns 0, or -1 with errno. */
-int exit_record_write(int dirfd, int reserved, const char *text, size_t length, bool flush);
+/* Writes TEXT and, on a line of its own, LABEL to the reserved file and renames it, so that a reader sees a complete
+ * record or none (invariant 4). With FLUSH, it is on the disk before this returns. Returns 0, or -1 with errno. */
+int exit_record_write(int dirfd, int reserved, const char *text, size_t length, const char *label, bool flush);
 
 /* Adds the I/O of PID, a zombie child, and of the children that it has reaped. */
 void exit_record_add_io(struct exit_record *record, pid_t pid);

@@ -159,7 +159,7 @@ static const char *claim_directory(struct session *session, const struct keeper_
 	session->dirfd = openat(env->sessions_fd, session->id, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (session->dirfd < 0)
 		return "folder";
-	session->reserved = exit_record_reserve(session->dirfd);
+	session->reserved = exit_record_reserve(session->dirfd, session->label);
 	if (session->reserved < 0)
 		return "record";
 	session->listener = listener_open(session->dirfd, "ctl", 8);
@@ -258,7 +258,9 @@ void session_run(struct session *session, struct keeper_env *env, struct channel
 	struct launch_failure failure = {0};
 	memset(session, 0, sizeof *session);
 	snprintf(session->id, sizeof session->id, "%s", request->id);
+	session->label = request->label;
 	session->flags = request->flags;
+	session->sessions_fd = env->sessions_fd;
 	session->grace_us = request->grace_ms * MS;
 	session->origin = origin;
 	session->dirfd = session->listener = session->reserved = session->stdin_pump.fd = -1;

@@ -19,10 +19,12 @@
 /* One command, from its request until its last descendant has exited. A keeper has one session at a time. */
 struct session {
 	char id[72];
+	const char *label; /* from the request; see exit_record_write */
 	uint32_t flags;
 	int64_t grace_us;
 	int dirfd;
 	int listener;           /* socket sessions/<id>/ctl, to which any gateway can connect */
+	int sessions_fd;        /* the directory with the directories of all sessions */
 	int reserved;           /* file reserved for the exit record */
 	struct channel *origin; /* the connection that sent the request */
 	struct channel clients[SESSION_CLIENTS];

@@ -72,6 +72,11 @@ export function newId(nowMs: number = Date.now()): string {
   return `${byte(high >>> 24)}${byte(high >>> 16)}${byte(high >>> 8)}${byte(high)}-${byte(lastMs >>> 8)}${byte(lastMs)}-${byte(0x70 | (count >>> 8))}${byte(count)}-${variant}${random(1)}-${random(2)}${random(3)}${random(4)}${random(5)}${random(6)}${random(7)}`;
 }
 
+/** Returns when an ID was created, in milliseconds since the epoch. */
+export function idTime(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+}
+
 /** Reports whether `text` is a complete ID. Only such texts may be used as folder names. */
 export function isId(text: string): boolean {
   return UUID_V7.test(text);

@@ -35,8 +35,10 @@ export interface LaunchSpec {
   /** Null when the command is not sandboxed. */
   sandbox: SandboxSpec | null;
   background: boolean;
-  /** Whether to flush the exit record to disk before the exit is reported. */
+  /** Whether to flush the output and the exit record to disk before the exit is reported. */
   durable: boolean;
+  /** What is known about the session, as JSON. The keeper stores it beside the exit record. */
+  label?: string;
   /** The request that this launch was planned from. A worker evaluates its own policy on it and plans it again. */
   origin?: Origin;
 }

@@ -174,10 +174,10 @@ export interface SessionInfo {
   coreDumped: boolean;
   /** The time of the start (ISO 8601). */
   startedAt: string;
-  /** The time of the end (ISO 8601). Null while the command runs. */
+  /** The time of the end (ISO 8601). Null while the command runs, and when a `lost` one ended at an unknown time. */
   endedAt: string | null;
-  /** How long the command has run, in milliseconds. */
-  durationMs: number;
+  /** How long the command has run, in milliseconds. Null when a `lost` one ended at an unknown time. */
+  durationMs: number | null;
   /** The timeout, in milliseconds; 0 for none. */
   timeoutMs: number;
   /** True when the status is `timed_out`. */

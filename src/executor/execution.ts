@@ -33,6 +33,8 @@ export interface ExitRecord {
   /** False while descendants of the main process still run under the keeper. */
   final: boolean;
   streams: StreamInfo[];
+  /** The number of NULs at the end of each stream, if there are any. */
+  nuls?: number[] | undefined;
   /** Names of the sandbox features that are not supported here. */
   gaps?: string[] | undefined;
   /** Masks that broke while the command ran. They ended the main process only if the reason is "mask". */

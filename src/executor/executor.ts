@@ -1,7 +1,8 @@
 import type { ListQuery } from "../core/gateway.ts";
 import type { LaunchSpec } from "../core/launch.ts";
 import type { Capture, SessionInfo } from "../core/session.ts";
-import type { Execution, ExitOutcome } from "./execution.ts";
+import type { Execution, ExitOutcome, ExitRecord } from "./execution.ts";
+import type { SessionLabel } from "./native/exit-record.ts";
 import type { SessionData } from "./session-data.ts";
 
 export interface PeerQuery extends Omit<ListQuery, "agent" | "limit"> {
@@ -72,6 +73,13 @@ export interface SessionRef {
   host?: string | null;
 }
 
+/** A session without a row, and what its keeper has stored about it. */
+export interface UnknownSession {
+  id: string;
+  label: SessionLabel | null;
+  record: ExitRecord | null;
+}
+
 /** Runs commands on this machine or on others. It is independent of policy. */
 export interface Executor {
   readonly abilities: Abilities;
@@ -94,6 +102,13 @@ export interface Executor {
   remove(id: string): void;
   /** Removes the data of a finished command except its exit record. */
   removeOutput(id: string): void;
+  /** Returns the sessions that have data here but no row, because the machine lost power before it was on the disk. */
+  unknownSessions(isKnown: (id: string) => boolean): UnknownSession[];
+  /**
+   * Removes what the file system has put in place of output that was not on the disk when the machine lost power. `known`
+   * is the exit record in the session's row, if any. Returns the exit record that then applies, or null if there is none.
+   */
+  repairOutput(session: { id: string; capture: Capture }, known: ExitRecord | null): ExitRecord | null;
   /** Removes the data of sessions without a row. */
   removeStrays(isKnown: (id: string) => boolean, now: number): void;
   close(): Promise<void>;

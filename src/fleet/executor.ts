@@ -148,6 +148,15 @@ export class FleetExecutor implements Executor {
     this.#archive.remove(id);
   }
 
+  /** The workers have the data of sessions, and their own records. */
+  unknownSessions(): [] {
+    return [];
+  }
+
+  repairOutput(): null {
+    return null;
+  }
+
   removeStrays(): void {}
 
   async close(): Promise<void> {

@@ -8,6 +8,7 @@ import type { Quota } from "../sandbox/quota.ts";
 import type { Registry } from "../session/registry.ts";
 import type { AllowlistUse } from "../storage/allowlist-use.ts";
 import type { AuditLog } from "../storage/audit.ts";
+import type { Restarts } from "../storage/restarts.ts";
 import type { WorkQueue } from "../storage/work.ts";
 
 export interface WaitOptions {
@@ -32,6 +33,7 @@ export interface GatewayContext {
   env: Readonly<Record<string, string>>;
   config: ConfigWatch;
   database: DatabaseSync;
+  restarts: Restarts;
   executor: Executor;
   /** Returns the sandbox features that can be enforced. Null when the executor cannot sandbox commands. */
   sandboxCapabilities: () => SandboxCapabilities | null;

@@ -474,6 +474,7 @@ export class Gateway {
     await this.#maintenance.stop();
     await this.#opened.executor.close();
     this.#opened.registry.close();
+    this.#opened.restarts.closed();
     this.#opened.database.close();
   }
 }

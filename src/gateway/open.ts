@@ -15,12 +15,14 @@ import { loadPolicy } from "../policy/load.ts";
 import { ALL_SUPPORTED } from "../sandbox/level.ts";
 import { cleanPrivateTmps } from "../sandbox/private-tmp/clean.ts";
 import { Quota } from "../sandbox/quota.ts";
+import { recoverAfterRestart } from "../session/after-restart.ts";
 import { Registry } from "../session/registry.ts";
 import { cleanExecLogs, cleanIfDue, type Removal } from "../session/retention.ts";
 import { LocalSessionReader } from "../session/session-folder.ts";
 import { AllowlistUse } from "../storage/allowlist-use.ts";
 import { AuditLog } from "../storage/audit.ts";
-import { openDatabase } from "../storage/database.ts";
+import { openDatabase, syncEveryCommit } from "../storage/database.ts";
+import { Restarts } from "../storage/restarts.ts";
 import { SessionStore } from "../storage/sessions.ts";
 import { defaultState, openStateFolder } from "../storage/state-folder.ts";
 import { WorkQueue } from "../storage/work.ts";
@@ -166,6 +168,7 @@ export async function createContext(
 
   const state = openStateFolder(options.state ?? defaultState());
   const database = openDatabase(join(state, "sallyport.db"));
+  if (settings.durability === "power-loss") syncEveryCommit(database);
   const executor = await executorFor(state, here ? null : (options.fleet ?? fleetFromEnvironment() ?? settings.fleet));
   const audit = new AuditLog(database);
   const work = new WorkQueue(database);
@@ -174,6 +177,7 @@ export async function createContext(
     audit: (entry) => audit.append(entry),
     expiresMs: settings.approvals.expiresMinutes * 60_000,
   });
+  const restarts = new Restarts(database);
   const onEnd = onSessionEnd(audit, callbacks ? work : null, executor);
   const registry = new Registry(database, store, executor, onEnd, () => approvals.expire());
   const context: GatewayContext = {
@@ -185,6 +189,7 @@ export async function createContext(
     env,
     config,
     database,
+    restarts,
     executor,
     sandboxCapabilities: () => tierOf(executor, state),
     warnedOnce: new Set(),
@@ -206,6 +211,8 @@ export async function createContext(
     notify: ignoreErrors(options.onEvent ?? (() => {})),
     checkpoint,
   };
+  restarts.afterRestart((unclosed) => recoverAfterRestart(registry, audit, unclosed));
+  if ((options.attach ?? true) && settings.durability !== "power-loss") restarts.opened();
   recordLoadedConfig(context);
   return context;
 }

@@ -3,7 +3,7 @@ import { operatorConfigPath } from "../config/load.ts";
 import type { HostAccess } from "../core/launch.ts";
 import type { Settings } from "../core/settings.ts";
 import { type Confinement, createConfinement } from "../sandbox/confine.ts";
-import { isDiskFull } from "../storage/database.ts";
+import { isDiskFull, syncEveryCommit } from "../storage/database.ts";
 import type { GatewayContext } from "./context.ts";
 
 export interface CurrentSettings {
@@ -22,6 +22,7 @@ export function currentSettings(context: GatewayContext): CurrentSettings {
   if (changed || unrecorded.has(context.config)) recordConfig(context, problem?.message ?? null);
   const own = config.forAgent(context.agent);
   const settings = context.host === null ? own : hostSettings(own, context.host);
+  if (settings.durability === "power-loss") syncEveryCommit(context.database);
   let byAgent = prepared.get(settings);
   if (!byAgent || byAgent.size > MAX_AGENTS) {
     byAgent = new Map();

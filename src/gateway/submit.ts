@@ -197,7 +197,7 @@ async function recordAndLaunch(
     const { name, session } = recorded;
     const moved = (keeperPid: number) => context.registry.store.setKeeper(run.id, keeperPid);
     const origin = originOf(context, run, authorization, name);
-    const execution = slot.launch(origin ? { ...run.plan, origin } : run.plan, moved);
+    const execution = slot.launch({ ...run.plan, label: labelOf(name, session), ...(origin ? { origin } : {}) }, moved);
     context.checkpoint("launched", run.id);
     context.registry.track(execution, session);
     context.notify({ type: "started", session: run.id, command: run.request.command });
@@ -208,6 +208,21 @@ async function recordAndLaunch(
     slot.cancel();
     throw error;
   }
+}
+
+/** The maximum length of a text in a label, in characters. */
+const LABEL_TEXT = 256;
+/** The maximum size of a label in bytes: it must fit into the space that its keeper reserves. */
+const MOST_LABEL = 2900;
+
+/** Returns what the keeper stores about a session, in case its row is lost. */
+function labelOf(name: string, session: Omit<NewSession, "name">): string {
+  const { agent, command, cwd, background, capture, created_ms: createdMs } = session;
+  const text = (value: string) => (value.length > LABEL_TEXT ? `${value.slice(0, LABEL_TEXT).toWellFormed()}…` : value);
+  const rest = { agent, background: background === 1, capture, createdMs };
+  const label = JSON.stringify({ name: text(name), command: text(command), cwd: text(cwd), ...rest });
+  // Escaped characters take up to six bytes.
+  return Buffer.byteLength(label) <= MOST_LABEL ? label : JSON.stringify({ name: "", command: "…", cwd: "/", ...rest });
 }
 
 /** Returns the data with which a worker plans and checks the run again. Undefined when commands run on this machine. */

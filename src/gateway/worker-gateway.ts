@@ -136,6 +136,7 @@ export class WorkerGateway {
     clearInterval(this.#timer);
     await this.#context.executor.close();
     this.#context.registry.close();
+    this.#context.restarts.closed();
     this.#context.database.close();
   }
 

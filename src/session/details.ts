@@ -24,7 +24,7 @@ export function sessionDetails(info: SessionInfo, wording: Wording): Pair[] {
     given("pid", info.pid),
     ["started", info.startedAt],
     given("ended", info.endedAt),
-    ["duration", formatDuration(info.durationMs)],
+    ["duration", info.durationMs === null ? "unknown" : formatDuration(info.durationMs)],
     ["deadline", info.timeoutMs === 0 ? "none" : formatDuration(info.timeoutMs)],
     given("limits", limitsText(info.limits)),
     ...usagePairs(info),

@@ -21,6 +21,13 @@ function streamsOf(row: SessionRow, record: ExitRecord | null, data: SessionData
   return streams;
 }
 
+/** Returns null if the command has ended at an unknown time. */
+function durationOf({ status, created_ms, ended_ms }: SessionRow, record: ExitRecord | null): number | null {
+  if (record) return record.durationUs / 1000;
+  if (ended_ms === null && status === "lost") return null;
+  return Math.max(0, (ended_ms ?? Date.now()) - created_ms);
+}
+
 /** Converts a session's row to the public `SessionInfo`. */
 export function sessionInfo(row: SessionRow, executor: Executor): SessionInfo {
   const record = row.record === null ? null : (JSON.parse(row.record) as ExitRecord);
@@ -49,7 +56,7 @@ export function sessionInfo(row: SessionRow, executor: Executor): SessionInfo {
     // The time in the record is a little later. It is not used, so that the value does not change when the command ends.
     startedAt: new Date(row.created_ms).toISOString(),
     endedAt: row.ended_ms === null ? null : new Date(row.ended_ms).toISOString(),
-    durationMs: record ? record.durationUs / 1000 : Math.max(0, (row.ended_ms ?? Date.now()) - row.created_ms),
+    durationMs: durationOf(row, record),
     timeoutMs: row.timeout_ms,
     timedOut: row.status === "timed_out",
     leftover: record?.leftover ?? 0,

@@ -108,13 +108,21 @@ function reportedOutcome(
   return { status, warnings: JSON.stringify([...before, ...warnings]), error: error && JSON.stringify(error) };
 }
 
-/** Returns the fields to write to a session's row when it has ended. */
-export function endedFields(row: StartedSession, ending: ExitOutcome, data: SessionData): SessionEnd {
+/**
+ * Returns the fields to write to a session's row when it has ended. `lostMs` is when a session without an exit record was
+ * lost, if that is known.
+ */
+export function endedFields(
+  row: StartedSession,
+  ending: ExitOutcome,
+  data: SessionData,
+  lostMs: number | null,
+): SessionEnd {
   const outcome: Omit<SessionEnd, "endedMs" | "lingering" | "bytes" | "record"> = {
     ...outcomeOf(row, ending),
     hints: storedHints(row, ending, data),
   };
-  if (ending === "lost") return { ...outcome, endedMs: Date.now(), lingering: false, bytes: 0, record: null };
+  if (ending === "lost") return { ...outcome, endedMs: lostMs, lingering: false, bytes: 0, record: null };
   const { account, ...record } = ending;
   return {
     ...outcome,
@@ -169,8 +177,11 @@ function repositoryWarnings(row: StartedSession, record: ExitRecord): string[] {
   return repositoryFindingsWarnings(findingsAfterCommand(workspace, record.startedUs / 1000, record.endedUs / 1000));
 }
 
-/** Returns a warning for each stream that lost output because the disk was full. The command itself keeps running. */
-function lostOutputWarnings(row: StartedSession, record: ExitRecord): string[] {
+/** Returns a warning for each stream that lost output because the disk was full or the machine lost power. */
+export function lostOutputWarnings(
+  row: Pick<StartedSession, "capture">,
+  record: Pick<ExitRecord, "streams">,
+): string[] {
   const names = row.capture === "merged" ? ["output"] : ["stdout", "stderr"];
   return record.streams.flatMap((s, i) => (s.lost > 0 ? [lostOutputWarning(names[i] ?? "output", s.lost)] : []));
 }

@@ -126,7 +126,7 @@ export class Registry {
       if (session && ending !== "detached") this.#queueEnd(session, ending, execution.host);
       else this.#noteHost(execution);
       if (ending === "detached") return;
-      if (!session) this.#bestEffort(() => this.settle(id, ending));
+      if (!session) this.#bestEffort(() => this.settle(id, ending, Date.now()));
       const final = ending === "lost" || ending.final;
       if (final) this.#release(execution);
       else void execution.ended.then((last) => this.#finish(execution, last));
@@ -165,14 +165,14 @@ export class Registry {
     if (this.#writeTimer) clearTimeout(this.#writeTimer);
     this.#writeTimer = null;
     const ends = this.#queuedEnds.splice(0).map(({ session, ending, host }) => {
-      const ended = endedFields(session, ending, this.executor.data(session));
+      const ended = endedFields(session, ending, this.executor.data(session), Date.now());
       return { session, ending, host, ended, alongside: this.#onEnd(session, ended, true) };
     });
     const writeAll = () => {
       for (const { session, ending, host, ended, alongside } of ends) {
         if (host !== null) this.#store.setHost(session.id, host);
         if (this.#store.end(session.id, ended, RUNNING)) alongside();
-        else this.settle(session.id, ending);
+        else this.settle(session.id, ending, Date.now());
       }
     };
     if (this.#database.isTransaction) writeAll();
@@ -200,7 +200,8 @@ export class Registry {
   #finish(execution: Execution, ending: ExecutionOutcome): void {
     this.#release(execution);
     if (ending === "detached") return;
-    this.#bestEffort(() => this.settle(execution.id, ending === "lost" ? ending : { ...ending, final: true }));
+    const last = ending === "lost" ? ending : { ...ending, final: true };
+    this.#bestEffort(() => this.settle(execution.id, last, Date.now()));
   }
 
   #release(execution: Execution): void {
@@ -226,10 +227,13 @@ export class Registry {
       });
   }
 
-  /** Writes an end to its row, once. Returns true if this call wrote it. */
-  settle(id: string, ending: ExitOutcome): boolean {
+  /**
+   * Writes an end to its row, once. `lostMs` is when the session was lost, if that is known. Returns true if this call
+   * wrote it.
+   */
+  settle(id: string, ending: ExitOutcome, lostMs: number | null = null): boolean {
     const row = this.store.get(id);
-    const ended = row && this.#changeFor(row, ending);
+    const ended = row && this.#changeFor(row, ending, lostMs);
     if (ended && ending === "lost") this.#sessionsLost = true;
     return ended ? this.#writing(row, ended)() : false;
   }
@@ -287,7 +291,7 @@ export class Registry {
     } catch {
       // The disk is full. The end is reported to the caller anyway, and written as soon as the database accepts it.
       const { endedMs, lingering, ...ended } =
-        this.#changeFor(row, ending) ?? endedFields(row, ending, this.executor.data(row));
+        this.#changeFor(row, ending) ?? endedFields(row, ending, this.executor.data(row), null);
       return { ...row, ...ended, ended_ms: endedMs, lingering: lingering ? 1 : 0 };
     }
   }
@@ -378,9 +382,9 @@ export class Registry {
   }
 
   /** Returns the changes that an end makes to a row; null when the row already has them. */
-  #changeFor(row: SessionRow, ending: ExitOutcome): SessionEnd | null {
+  #changeFor(row: SessionRow, ending: ExitOutcome, lostMs: number | null = null): SessionEnd | null {
     if (row.status !== "running" && row.lingering !== 1) return null;
-    const ended = endedFields(row, ending, this.executor.data(row));
+    const ended = endedFields(row, ending, this.executor.data(row), lostMs);
     return row.status !== "running" && ended.lingering ? null : ended;
   }
 }

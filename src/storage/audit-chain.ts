@@ -27,6 +27,16 @@ export interface ChainReport {
   head: ChainHead;
   /** The first invalid entry and what is wrong with it. Null when the log is valid. */
   broken: { seq: number; why: string } | null;
+  /** The entries that say that others may be missing, because the machine stopped before they were on the disk. */
+  gaps: ChainGap[];
+}
+
+/** Where entries of an otherwise valid log may be missing. */
+export interface ChainGap {
+  /** The entry that says so. */
+  seq: number;
+  /** The last entry before the missing ones. */
+  after: number;
 }
 
 /** Options for `verify`. */
@@ -42,6 +52,8 @@ const BATCH = 10_000;
 /** Entries verified before yielding; they take about 10 ms. */
 const SMALL_BATCH = 1000;
 const CORRUPT = 11;
+/** The position of the kind in the columns that `batchReader` returns. */
+const KIND_COLUMN = 3;
 
 /**
  * Returns the hash of an entry. The encoding as a JSON array is unambiguous: no two different entries have the same
@@ -82,9 +94,10 @@ function* verifySteps(
 ): Generator<undefined, ChainReport, undefined> {
   const bounds = readBounds(database);
   const total = bounds.head?.seq ?? 0;
+  const gaps: ChainGap[] = [];
   let at: ChainHead = { seq: 0, hash: "" };
   const report = (why: string | null, seq = at.seq + 1): ChainReport => {
-    return { entries: at.seq, head: at, broken: why === null ? null : { seq, why } };
+    return { entries: at.seq, head: at, broken: why === null ? null : { seq, why }, gaps };
   };
   if (!bounds.head) return report("the head of the log is missing");
   if (bounds.first < 1n) return report("it precedes the first entry", Number(bounds.first));
@@ -102,6 +115,7 @@ function* verifySteps(
         if (process.getBuiltinModule("node:crypto").hash("sha256", encoded(fields)) !== own)
           return report("it was altered or inserted");
         at = { seq, hash: own };
+        if (fields[KIND_COLUMN] === "gap") gaps.push({ seq, after: seq - 1 });
         if (anchor?.seq === seq && anchor.hash !== own) return report("it does not match the anchor", seq);
       }
     } catch (error) {

@@ -24,7 +24,8 @@ export function openDatabase(path: string): DatabaseSync {
     // Not an import: without this module, an old version of Node would fail before it can report its version.
     const sqlite = process.getBuiltinModule("node:sqlite");
     database = new sqlite.DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
-    // NORMAL loses nothing if this process crashes. A power failure may lose the last transactions, but not the file.
+    // NORMAL loses nothing if this process crashes. A power failure may lose the last transactions, but not the file;
+    // see `syncEveryCommit`.
     enableWal(database);
     database.exec("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000;");
     migrate(database, path);
@@ -33,6 +34,30 @@ export function openDatabase(path: string): DatabaseSync {
     database?.close();
     if (error instanceof SallyportError) throw error;
     throw stateError(path, error);
+  }
+}
+
+/** The databases whose commits survive a power failure. */
+const synced = new WeakSet<DatabaseSync>();
+
+/** Makes each later commit on this connection wait until it is on the disk, so that it survives a power failure. */
+export function syncEveryCommit(database: DatabaseSync): void {
+  if (synced.has(database) || database.isTransaction) return;
+  database.exec("PRAGMA synchronous = FULL");
+  synced.add(database);
+}
+
+/** Runs `write`, whose commits, and all earlier ones, are on the disk when it returns. */
+export function withFullSync(database: DatabaseSync, write: () => void): void {
+  if (synced.has(database)) {
+    write();
+    return;
+  }
+  database.exec("PRAGMA synchronous = FULL");
+  try {
+    write();
+  } finally {
+    database.exec("PRAGMA synchronous = NORMAL");
   }
 }
 

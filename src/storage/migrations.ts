@@ -230,4 +230,19 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE sign_in_links ADD COLUMN lasts_ms INTEGER NOT NULL DEFAULT 0;
   UPDATE sign_in_links SET lasts_ms = expires_ms; -- when it was set is not known
   `,
+  `
+  -- The start of the machine (boot ID) in which the state folder was last opened.
+  CREATE TABLE machine (
+    id    INTEGER PRIMARY KEY CHECK (id = 1),
+    boot  TEXT NOT NULL
+  );
+  INSERT INTO machine VALUES (1, '');
+
+  -- Gateways that acknowledge work before it is on the disk, from when they are opened until they are closed.
+  CREATE TABLE open_gateways (
+    id    TEXT PRIMARY KEY,
+    boot  TEXT NOT NULL,
+    pid   INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  `,
 ];

@@ -74,7 +74,8 @@ export interface FinishedRow extends Pick<SessionRow, "id" | "agent" | "status" 
 
 export interface SessionEnd {
   status: Status;
-  endedMs: number;
+  /** Null if it is not known when the command ended. */
+  endedMs: number | null;
   lingering: boolean;
   bytes: number;
   record: string | null;
@@ -143,7 +144,7 @@ export class SessionStore {
     this.#byName = database.prepare("SELECT * FROM sessions WHERE name = ?");
     this.#live = database.prepare(`SELECT * FROM sessions WHERE ${LIVE}`);
     this.#ended = database.prepare(
-      `SELECT id, agent, status, ended_ms, bytes,
+      `SELECT id, agent, status, coalesce(ended_ms, created_ms) AS ended_ms, bytes,
          octet_length(command) + coalesce(octet_length(args), 0) + octet_length(env_names) AS textBytes
        FROM sessions WHERE NOT ${LIVE} ORDER BY id DESC`,
     );
@@ -283,6 +284,18 @@ export class SessionStore {
       from.lingering ? 1 : 0,
     );
     return changes === 1;
+  }
+
+  /** Returns the sessions on this machine that have an exit record and ended after a time, at most `limit`. */
+  endedSince(ms: number, limit: number): SessionRow[] {
+    const sql = `SELECT * FROM sessions WHERE record IS NOT NULL AND host IS NULL AND NOT ${LIVE} AND ended_ms >= ?
+       ORDER BY id DESC LIMIT ?`;
+    return this.#database.prepare(sql).all(ms, limit) as unknown as SessionRow[];
+  }
+
+  /** Replaces the exit record of a session whose output is incomplete on this disk. */
+  setRecord(id: string, record: string, warnings: string): void {
+    this.#database.prepare("UPDATE sessions SET record = ?, warnings = ? WHERE id = ?").run(record, warnings, id);
   }
 
   get(id: string): SessionRow | null {

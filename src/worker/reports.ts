@@ -24,7 +24,7 @@ export async function exitOutcome(
   withResult: boolean,
 ): Promise<Outcome> {
   const data = registry.executor.data(session);
-  const ended = endedFields(session, ending, data);
+  const ended = endedFields(session, ending, data, Date.now());
   const account: ExitReport = {
     status: ended.status,
     warnings: JSON.parse(ended.warnings) as string[],

@@ -265,14 +265,18 @@ const AUDIT_PIPED_COLUMNS: Column<AuditEntry>[] = [
   { title: "SUMMARY", value: ({ summary }) => visible(summary) },
 ];
 
-function chainSentence({ entries, head, broken }: ChainReport): string {
+function chainSentence({ entries, head, broken, gaps }: ChainReport): string {
   if (broken)
     return `The audit log is broken at entry ${broken.seq}: ${broken.why}. The ${entries} entries before it are intact.`;
-  return entries === 0
-    ? "The audit log is empty."
-    : `All ${entries} entries are intact. The head is ${head.seq}:${head.hash}`;
+  if (entries === 0) return "The audit log is empty.";
+  const intact = `All ${entries} entries are intact. The head is ${head.seq}:${head.hash}`;
+  if (gaps.length === 0) return intact;
+  const where = gaps.map(({ seq }) => `before ${seq}`).join(", ");
+  return `${intact}\nEntries may be missing ${where}: the machine stopped before they were on the disk. See \`sallyport audit search --kind gap\`.`;
 }
 
-function chainLine({ entries, head, broken }: ChainReport): string {
-  return broken ? `broken\t${broken.seq}\t${broken.why}` : `intact\t${entries}\t${head.seq}:${head.hash}`;
+function chainLine({ entries, head, broken, gaps }: ChainReport): string {
+  if (broken) return `broken\t${broken.seq}\t${broken.why}`;
+  const word = gaps.length === 0 ? "intact" : "incomplete";
+  return [word, entries, `${head.seq}:${head.hash}`, ...gaps.map(({ seq }) => seq)].join("\t");
 }

@@ -32,7 +32,7 @@ export class ResidentGateway {
 
   static async open(state: string): Promise<ResidentGateway> {
     // The settings of this context are not used, so it reads no configuration.
-    const options = { state, workspace: state, channel: "cli", configuration: null };
+    const options = { state, workspace: state, channel: "cli", configuration: null, attach: false };
     return new ResidentGateway(await createContext(options, () => {}, { here: true }));
   }
 
@@ -79,6 +79,7 @@ export class ResidentGateway {
   async close(): Promise<void> {
     await this.#shared.executor.close();
     this.#shared.registry.close();
+    this.#shared.restarts.closed();
     this.#shared.database.close();
   }
 
@@ -101,6 +102,7 @@ export class ResidentGateway {
     // Checked on each use: a new process would read the files, too.
     const config = watchConfig({ workspace, given: {} }, { everyMs: 0 });
     loadPolicy(policyOf(config.look().config.settings));
+    if (config.look().config.settings.durability !== "power-loss") this.#shared.restarts.opened();
     const name = agentName(agent);
     const context: GatewayContext = {
       ...this.#shared,

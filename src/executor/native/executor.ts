@@ -7,16 +7,17 @@ import type { Capture } from "../../core/session.ts";
 import { isFdExhaustion, outOfDescriptors, readIfExists } from "../errors.ts";
 import type { Execution, ExitOutcome, ExitRecord } from "../execution.ts";
 import { unstartedRecord } from "../execution.ts";
-import type { Abilities, Executor, LiveSession, Slot } from "../executor.ts";
+import type { Abilities, Executor, LiveSession, Slot, UnknownSession } from "../executor.ts";
 import { ProcessTree } from "../processes.ts";
 import type { SessionData, SessionReader } from "../session-data.ts";
 import { controlSocketPath, isKeptByPortable, readOwner, type SessionOwner } from "../session-owner.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { NativeExecution } from "./execution.ts";
-import { readExitRecord } from "./exit-record.ts";
+import { readExitRecord, readLabel } from "./exit-record.ts";
 import { encodeRun } from "./frames.ts";
 import { forgetCapabilities } from "./probe.ts";
-import { emptyFolder, removeFolder, removeStrays } from "./session-folders.ts";
+import { repairOutput } from "./repair-output.ts";
+import { emptyFolder, listSessions, removeFolder, removeStrays } from "./session-folders.ts";
 import { connectToZygote, retireZygote } from "./zygote.ts";
 
 /** The number of connections kept for later commands. Each holds an idle keeper of about 100 KiB. */
@@ -131,6 +132,16 @@ export class KeeperExecutor implements Executor {
   removeOutput(id: string): void {
     this.#reader.forget(id);
     emptyFolder(this.folder(id));
+  }
+
+  unknownSessions(isKnown: (id: string) => boolean): UnknownSession[] {
+    return listSessions(join(this.#state, "sessions"))
+      .filter((id) => !isKnown(id))
+      .map((id) => ({ id, label: readLabel(this.folder(id)), record: this.#readExit(id) }));
+  }
+
+  repairOutput({ id, capture }: { id: string; capture: Capture }, known: ExitRecord | null): ExitRecord | null {
+    return repairOutput(this.folder(id), capture, this.#readExit(id) ?? known);
   }
 
   removeStrays(isKnown: (id: string) => boolean, now: number): void {

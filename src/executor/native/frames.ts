@@ -114,6 +114,7 @@ export const TAG = {
   cpuMilli: 46,
   disk: 47,
   exactProcesses: 48,
+  label: 49,
 } as const;
 export const BACKGROUND = 1;
 export const FSYNC = 2;
@@ -193,6 +194,7 @@ export function encodeRun(spec: LaunchSpec): Buffer {
     [TAG.announce, integer(spec.background ? 0 : ANNOUNCE_MS, 4)],
   ];
   if (typeof spec.stdin === "object") fields.push([TAG.stdinText, Buffer.from(spec.stdin.text)]);
+  if (spec.label !== undefined) fields.push([TAG.label, Buffer.from(`${spec.label}\0`)]);
   if (spec.pty !== null) fields.push([TAG.terminal, size(spec.pty)]);
   if (spec.logFile !== null) fields.push([TAG.log, Buffer.from(`${spec.logFile}\0`)]);
   if (spec.root !== null) fields.push([TAG.root, Buffer.from(`${spec.root}\0`)]);

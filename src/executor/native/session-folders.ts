@@ -22,13 +22,18 @@ export function removeStrays(
   hasEnded: (id: string) => boolean,
   now: number,
 ): void {
-  for (const id of list(sessions)) {
+  for (const id of listSessions(sessions)) {
     const folder = join(sessions, id);
-    if (!isId(id) || isKnown(id)) continue;
+    if (isKnown(id)) continue;
     if (now - (statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? now) < STRAY_AFTER_MS) continue;
     // A keeper removes its socket after it has written the exit record, so a folder with a socket may be in use.
     if (hasEnded(id) || !existsSync(join(folder, "ctl"))) removeFolder(folder);
   }
+}
+
+/** Returns the IDs of the sessions that have a folder. */
+export function listSessions(sessions: string): string[] {
+  return list(sessions).filter(isId);
 }
 
 /**

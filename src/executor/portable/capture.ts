@@ -1,4 +1,4 @@
-import { closeSync, constants, ftruncateSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fdatasyncSync, ftruncateSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import type { Capture as Mode, StreamInfo } from "../../core/session.ts";
 import { LogFile } from "./log-file.ts";
@@ -22,6 +22,8 @@ class StreamFile {
   holeEnd: number;
   /** The number of bytes that could not be written. They have no offset. */
   lost = 0;
+  /** The number of NULs at the end. */
+  nuls = 0;
   readonly #path: string;
   readonly #tail: number;
   #fd: number | null = null;
@@ -41,9 +43,17 @@ class StreamFile {
     const space = this.#cannotDrop ? Math.max(0, this.cap - this.size) : bytes.length;
     this.#fd ??= openOrCreate(this.#path);
     const written = this.#fd === null || space === 0 ? 0 : writeAll(this.#fd, bytes.subarray(0, space), this.size);
+    this.#countNuls(bytes.subarray(0, written));
     this.size += written;
     this.lost += bytes.length - written;
     return written;
+  }
+
+  /** Counts the NULs at the end: a file system may replace unwritten data with more when the machine loses power. */
+  #countNuls(bytes: Uint8Array): void {
+    let end = bytes.length;
+    while (end > 0 && bytes[end - 1] === 0) end--;
+    this.nuls = end === 0 ? this.nuls + bytes.length : bytes.length - end;
   }
 
   /** Extends the hole if the cap is exceeded. If the result is true, publish the hole to readers, then call `drop`. */
@@ -63,6 +73,10 @@ class StreamFile {
     } catch {
       this.#cannotDrop = true;
     }
+  }
+
+  sync(): void {
+    if (this.#fd !== null) fdatasyncSync(this.#fd);
   }
 
   close(): void {
@@ -161,6 +175,17 @@ export class Capture {
     });
   }
 
+  /** Flushes everything to the disk. Best effort: the exit is reported in any case. */
+  sync(): void {
+    for (const file of [...this.streams, this.#log, this.#timeline]) {
+      try {
+        file?.sync();
+      } catch {
+        // The disk is full or damaged.
+      }
+    }
+  }
+
   close(): void {
     for (const stream of this.streams) stream.close();
     this.#log?.close();
@@ -236,6 +261,10 @@ class Timeline {
     put(header, 88, holed ? this.#holeEnd : 0);
     const fd = this.#open();
     if (fd !== null) writeAll(fd, header, 0);
+  }
+
+  sync(): void {
+    if (this.#fd !== null) fdatasyncSync(this.#fd);
   }
 
   close(): void {

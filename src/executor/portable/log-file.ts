@@ -1,4 +1,4 @@
-import { closeSync, ftruncateSync, readSync } from "node:fs";
+import { closeSync, fdatasyncSync, ftruncateSync, readSync } from "node:fs";
 import { counted, exactSize } from "../../text/format.ts";
 import { writeAll } from "./write-all.ts";
 
@@ -36,6 +36,10 @@ export class LogFile {
     this.#size += kept;
     this.#unwritten += bytes.length - kept;
     if (this.#cap > 0 && this.#size > this.#cap && !this.#stuck) this.#stuck = !this.#removeMiddle();
+  }
+
+  sync(): void {
+    fdatasyncSync(this.#fd);
   }
 
   close(): void {

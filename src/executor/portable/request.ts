@@ -14,7 +14,18 @@ type Fields = Map<number, Buffer>;
 
 const KNOWN = new Set<number>([
   ...[TAG.id, TAG.title, TAG.file, TAG.path, TAG.argv, TAG.env, TAG.cwd, TAG.stdin, TAG.stdinText, TAG.capture],
-  ...[TAG.timeout, TAG.grace, TAG.diskCap, TAG.log, TAG.flags, TAG.umask, TAG.announce, TAG.root, TAG.terminal],
+  ...[
+    TAG.timeout,
+    TAG.grace,
+    TAG.diskCap,
+    TAG.log,
+    TAG.flags,
+    TAG.umask,
+    TAG.announce,
+    TAG.root,
+    TAG.terminal,
+    TAG.label,
+  ],
 ]);
 
 /** The format of an ID. It is used as the name of a folder, so it must not contain `/` or `..` (invariant 7). */
@@ -51,6 +62,8 @@ export function decodeRun(payload: Buffer): LaunchRequest {
     background: (flags & BACKGROUND) !== 0,
     durable: (flags & FSYNC) !== 0,
   };
+  const label = text(fields, TAG.label);
+  if (label !== null) spec.label = label;
   check(spec);
   return { spec, umask: number(fields, TAG.umask, 0o22) & 0o777, announceMs: number(fields, TAG.announce) };
 }

@@ -1,5 +1,5 @@
 import { closeSync, fdatasyncSync, fsyncSync, mkdirSync, openSync, renameSync, writeSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { LaunchSpec } from "../../core/launch.ts";
 import type { ExitRecord } from "../execution.ts";
 import { unstartedRecord } from "../execution.ts";
@@ -13,7 +13,7 @@ import type { PipePool } from "./stdio.ts";
 
 /** Delay before new output is reported to watching clients and added to the timeline, to combine several writes. */
 const GREW_DELAY_MS = 5;
-const RECORD_SIZE = 4096;
+const RECORD_SIZE = 8192;
 
 /** A gateway that follows a session. */
 interface SessionClient {
@@ -72,7 +72,7 @@ export class Session {
 
   async #claim(): Promise<void> {
     step("claim", () => mkdirSync(this.folder, { mode: 0o700 })); // fails if the ID was used before (invariant 4)
-    this.#record = step("record", () => new ExitRecordFile(this.folder));
+    this.#record = step("record", () => new ExitRecordFile(this.folder, this.spec.label ?? ""));
     step("record", () => writeOwner(this.folder, null));
     try {
       this.#stopListening = await this.#server.listen(controlSocketPath(this.folder), this);
@@ -137,11 +137,15 @@ export class Session {
       durationUs: Math.round((endedMs - this.#startedMs) * 1000),
       ...UNKNOWN_USAGE,
       streams: this.#capture?.finish() ?? [],
+      ...(this.#capture?.streams.some(({ nuls }) => nuls > 0)
+        ? { nuls: this.#capture.streams.map(({ nuls }) => nuls) }
+        : {}),
     });
   }
 
   /** Writes the exit record before any client is notified (invariant 4). */
   #conclude(record: ExitRecord): void {
+    if (this.spec.durable) this.#capture?.sync();
     this.#record?.write(record, this.spec.durable);
     const ev = this.#reported ? "ended" : "exited";
     this.#reported = true;
@@ -173,16 +177,19 @@ const UNKNOWN_USAGE = { userUs: 0, systemUs: 0, maxRssKib: 0, readBytes: 0, writ
 /** Writes the file `exit`. Its space is reserved before the command starts, in case the disk fills up (invariant 4). */
 class ExitRecordFile {
   readonly #folder: string;
+  readonly #label: string;
   #fd: number | null = null;
 
-  constructor(folder: string) {
+  /** Reserves the file. It starts with the label, which identifies a command that never gets a record. */
+  constructor(folder: string, label: string) {
     this.#folder = folder;
+    this.#label = label;
     this.#reserve();
   }
 
   /** Writes the record. Errors are ignored, because connected gateways get the record in any case. */
   write(record: ExitRecord, durable: boolean): void {
-    const text = Buffer.from(`${JSON.stringify(record)}\n`.padEnd(RECORD_SIZE - 1).concat("\n"));
+    const text = Buffer.from(`${JSON.stringify(record)}\n${this.#label}\n`.padEnd(RECORD_SIZE - 1).concat("\n"));
     try {
       if (this.#fd === null) this.#reserve();
       if (this.#fd === null) return;
@@ -190,7 +197,7 @@ class ExitRecordFile {
       if (durable) fdatasyncSync(this.#fd);
       this.close();
       renameSync(join(this.#folder, "exit.new"), join(this.#folder, "exit"));
-      if (durable) this.#syncFolder();
+      if (durable) for (const folder of [this.#folder, dirname(this.#folder)]) syncFolder(folder);
       if (!record.final) this.#reserve();
     } catch {
       this.close();
@@ -205,18 +212,19 @@ class ExitRecordFile {
   #reserve(): void {
     this.#fd = openSync(join(this.#folder, "exit.new"), "w", 0o600);
     try {
-      writeSync(this.#fd, Buffer.alloc(RECORD_SIZE, " "), 0, RECORD_SIZE, 0);
+      const text = Buffer.from(this.#label.padEnd(RECORD_SIZE));
+      writeSync(this.#fd, text, 0, text.length, 0);
     } catch {
       // The disk is full. There may be space when the record is written.
     }
   }
+}
 
-  #syncFolder(): void {
-    const folder = openSync(this.#folder, "r");
-    try {
-      fsyncSync(folder);
-    } finally {
-      closeSync(folder);
-    }
+function syncFolder(path: string): void {
+  const folder = openSync(path, "r");
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
   }
 }

@@ -15,7 +15,7 @@ import { withKillHint } from "../kill-hint.ts";
 import { answerUnread, cursorOf, resultOutput, waitForSession } from "../output.ts";
 import { exitStatus } from "../result-text.ts";
 import { clampedDeadlineMs, refusal, runOptions, startOptions } from "../run.ts";
-import { endSession } from "../sessions.ts";
+import { durationField, endSession } from "../sessions.ts";
 import { toolName } from "../tool-names.ts";
 import {
   BashInput,
@@ -99,7 +99,7 @@ async function start({ command, description }: Args, { gateway, context }: Handl
       output: "",
       timed_out: false,
       left_out_bytes: 0,
-      duration_ms: Math.round(info.durationMs),
+      duration_ms: durationField(info) ?? 0,
       warnings: info.warnings,
       note: null,
     },

@@ -98,7 +98,7 @@ const session = z.object({
   status: z.string(),
   exit_code: z.int().nullable(),
   started_at: z.string(),
-  duration_ms: z.int(),
+  duration_ms: z.int().nullable().describe("Null when the end of a lost session is not known"),
   log_path: z.string().nullable(),
 });
 

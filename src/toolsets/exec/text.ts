@@ -11,6 +11,7 @@ import {
   type ResultRemarks,
   remarkLines,
 } from "../result-text.ts";
+import { durationField } from "../sessions.ts";
 import { toolName } from "../tool-names.ts";
 import type { Vocabulary } from "../vocabulary.ts";
 
@@ -101,7 +102,7 @@ export function sessionEntry(info: SessionInfo): Record<string, unknown> {
     status: info.status,
     exit_code: exitCodeOf(info),
     started_at: info.startedAt,
-    duration_ms: Math.round(info.durationMs),
+    duration_ms: durationField(info),
     log_path: info.logFile,
   };
 }

@@ -105,7 +105,7 @@ const entry = {
   state,
   exit_code: exitCode,
   started_at: z.string().describe("ISO 8601"),
-  duration_ms: z.int(),
+  duration_ms: z.int().nullable().describe("Null when the end of a lost process is not known"),
   resource_usage: usage,
   host: z.string().optional().describe("The machine of the fleet that runs the process"),
 };

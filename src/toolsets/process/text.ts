@@ -10,6 +10,7 @@ import {
   remarkLines,
   streamsText,
 } from "../result-text.ts";
+import { durationField } from "../sessions.ts";
 import { toolName } from "../tool-names.ts";
 import type { Vocabulary } from "../vocabulary.ts";
 import { MAX_TIMEOUT } from "./schema.ts";
@@ -111,7 +112,7 @@ export function processEntry(info: SessionInfo, usage: ResourceUsage | null): Re
     state: stateOf(info.status),
     exit_code: exitCodeOf(info),
     started_at: info.startedAt,
-    duration_ms: Math.round(info.durationMs),
+    duration_ms: durationField(info),
     resource_usage: usageOf(usage),
     ...(info.host === null ? {} : { host: info.host }),
   };

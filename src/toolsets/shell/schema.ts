@@ -68,7 +68,7 @@ const outcome = {
   exit_signal: z.string().nullable(),
   timed_out: z.boolean(),
   backgrounded: z.boolean(),
-  duration_ms: z.int(),
+  duration_ms: z.int().nullable().describe("Null when the end of a lost session is not known"),
   waiting: z
     .string()
     .optional()

@@ -5,6 +5,7 @@ import { tail } from "../../text/model-output.ts";
 import { truncateMiddle } from "../../text/truncate.ts";
 import { outcomeMessage } from "../outcome-message.ts";
 import { joinLines, listedCommand, warningLines } from "../result-text.ts";
+import { durationField } from "../sessions.ts";
 import { toolName } from "../tool-names.ts";
 import type { Vocabulary } from "../vocabulary.ts";
 
@@ -45,7 +46,7 @@ export function sessionFields(info: SessionInfo): Record<string, unknown> {
     exit_signal: info.signal,
     timed_out: info.timedOut,
     backgrounded: info.background,
-    duration_ms: Math.round(info.durationMs),
+    duration_ms: durationField(info),
     warnings: info.warnings,
     note: outcomeMessage(info, SHELL_WORDS),
   };

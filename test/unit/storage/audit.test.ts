@@ -25,7 +25,7 @@ test("an entry is returned as appended, with a number, a time and a hash", () =>
 });
 
 test("an empty log is valid", () => {
-  assert.deepEqual(fresh().log.verify(), { entries: 0, head: { seq: 0, hash: "" }, broken: null });
+  assert.deepEqual(fresh().log.verify(), { entries: 0, head: { seq: 0, hash: "" }, broken: null, gaps: [] });
 });
 
 test("the chain stays valid with text that SQLite or JSON could change", () => {

@@ -129,7 +129,11 @@ function terminalColumns(
     someEnded ? { title: "EXIT", value: (info) => exitWord(info).replace(/^SIG/, "") } : null,
     { title: "AGE", value: ({ startedAt }) => formatAge(screen.nowMs - Date.parse(startedAt)), align: "right" },
     someEnded && screen.columns >= WIDE
-      ? { title: "TOOK", value: ({ durationMs }) => formatDuration(durationMs), align: "right" }
+      ? {
+          title: "TOOK",
+          value: ({ durationMs }) => (durationMs === null ? "?" : formatDuration(durationMs)),
+          align: "right",
+        }
       : null,
     { title: "COMMAND", value: ({ command, args }) => commandLine(command, args), flexible: true },
   ];
@@ -143,7 +147,7 @@ const PIPED_COLUMNS: Column<SessionInfo>[] = [
   { title: "STATUS", value: ({ status }) => status },
   { title: "EXIT", value: exitWord },
   { title: "STARTED", value: ({ startedAt }) => startedAt },
-  { title: "MS", value: ({ durationMs }) => String(Math.round(durationMs)) },
+  { title: "MS", value: ({ durationMs }) => (durationMs === null ? "-" : String(Math.round(durationMs))) },
   { title: "COMMAND", value: ({ command, args }) => commandLine(command, args) },
   { title: "HOST", value: ({ host }) => host ?? "-" },
 ];

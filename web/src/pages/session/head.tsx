@@ -17,9 +17,9 @@ export function SessionHead(props: { info: SessionDetails; processes: readonly P
   const text = () =>
     props.info.args === null ? props.info.command : quoteArgv([props.info.command, ...props.info.args]);
   const took = () =>
-    props.info.endedAt === null
+    props.info.status === "running"
       ? Math.floor((now() - Date.parse(props.info.startedAt)) / 1000) * 1000
-      : props.info.durationMs;
+      : (props.info.durationMs ?? 0);
   return (
     <header class="session-head">
       <div class="session-line">

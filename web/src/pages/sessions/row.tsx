@@ -14,7 +14,8 @@ const SAMPLES = 45;
 
 export function SessionRow(props: { info: SessionInfo; index: number; onFocus: () => void }) {
   const isLive = () => props.info.status === "running" || props.info.lingering;
-  const took = () => (props.info.endedAt === null ? now() - Date.parse(props.info.startedAt) : props.info.durationMs);
+  const took = () =>
+    props.info.status === "running" ? now() - Date.parse(props.info.startedAt) : (props.info.durationMs ?? 0);
   return (
     <div class="session-row" role="row" aria-rowindex={props.index + 2} data-tone={isLive() ? "live" : "ended"}>
       <div role="cell" class="cell-state">
