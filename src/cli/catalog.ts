@@ -136,6 +136,10 @@ export const CATALOG: Record<string, Record<string, Entry>> = {
       summary: "Check this machine and suggest fixes",
       load: async () => (await import("./commands/doctor.ts")).doctor,
     },
+    service: {
+      summary: "Run `serve` or `worker` as a systemd service",
+      load: async () => (await import("./commands/service/service.ts")).service,
+    },
     token: {
       summary: "Create, list and revoke access tokens",
       load: async () => (await import("./commands/service/token.ts")).token,

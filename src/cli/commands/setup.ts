@@ -1,7 +1,5 @@
 import { homedir } from "node:os";
 import { isAbsolute, relative, resolve } from "node:path";
-import { createInterface } from "node:readline/promises";
-import { styleText } from "node:util";
 import { agentName, toAgentName } from "../../core/names.ts";
 import { localPlaces } from "../../setup/check.ts";
 import { unifiedDiff } from "../../setup/edit/diff.ts";
@@ -9,14 +7,15 @@ import type { Places } from "../../setup/files.ts";
 import { startupLine } from "../../setup/found-shell.ts";
 import { type Host, MODES, type Mode, SCOPES, type Scope } from "../../setup/hosts/host.ts";
 import { findHost, HOST_NAMES } from "../../setup/hosts/index.ts";
-import { changedFiles, type FilePlan, type Plan } from "../../setup/plan.ts";
+import { changedFiles, type Plan } from "../../setup/plan.ts";
 import { nearest } from "../../text/nearest.ts";
 import { visible } from "../../text/visible.ts";
-import { type Command, type Invocation, type Io, UsageError } from "../command.ts";
+import { type Command, type Invocation, UsageError } from "../command.ts";
 import { printJson } from "../io.ts";
 import { stateFolder } from "../open.ts";
 import { choiceOption, TOOLSETS, textOption, toolsetsOf } from "../options.ts";
 import { assertPerson } from "../person.ts";
+import { confirm, fileDiff } from "../terminal/file-changes.ts";
 import { printChecks } from "./setup-check.ts";
 
 export const setup: Command = {
@@ -169,48 +168,16 @@ async function change(host: Host, invocation: Invocation): Promise<number> {
     if (!values["dry-run"]) carryOut(plan);
     return report(plan, values.remove ? "not set up" : "already set up", invocation);
   }
-  if (!values.json) for (const file of changed) io.out(colored(diffOf(file), io));
+  if (!values.json) for (const file of changed) io.out(fileDiff(file, io));
   if (values["dry-run"]) return report(plan, "not changed", invocation);
   const asks = io.isTTY.stdin && io.isTTY.stderr && !values.yes;
-  if (asks && !(await confirm(changed.length, io))) {
+  const what = changed.length === 1 ? "this change" : `these changes to ${changed.length} files`;
+  if (asks && !(await confirm(`Write ${what}?`, io))) {
     io.err("Nothing was written.\n");
     return 1;
   }
   carryOut(plan);
   return report(plan, values.remove ? "removed" : "set up", invocation);
-}
-
-function diffOf({ path, real, text, after }: FilePlan): string {
-  const title = path === real ? path : `${path} -> ${real}`;
-  const lines = unifiedDiff(title, text, after).split("\n");
-  // The text of a file is untrusted: it could move the cursor. Tabs and carriage returns are common and harmless here.
-  return lines.map((line) => line.replaceAll("\r", "").split("\t").map(visible).join("\t")).join("\n");
-}
-
-function colored(diff: string, io: Io): string {
-  if (!io.color) return diff;
-  const paint = (line: string) => {
-    if (/^(?:\+\+\+|---)/.test(line)) return styleText("bold", line, { validateStream: false });
-    const color = line.startsWith("+") ? "green" : line.startsWith("-") ? "red" : line.startsWith("@") ? "cyan" : null;
-    return color ? styleText(color, line, { validateStream: false }) : line;
-  };
-  return diff.split("\n").map(paint).join("\n");
-}
-
-async function confirm(count: number, io: Io): Promise<boolean> {
-  const lines = createInterface({ input: io.stdin, output: process.stderr });
-  const gone = new AbortController();
-  lines.once("close", () => gone.abort());
-  try {
-    const question = `Write ${count === 1 ? "this change" : `these changes to ${count} files`}? [y/N] `;
-    return /^y(?:es)?$/i.test((await lines.question(question, { signal: gone.signal })).trim());
-  } catch (error) {
-    if (!gone.signal.aborted) throw error;
-    io.err("\n");
-    return false;
-  } finally {
-    lines.close();
-  }
 }
 
 type Outcome = "set up" | "already set up" | "removed" | "not set up" | "not changed";

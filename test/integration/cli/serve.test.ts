@@ -4,10 +4,11 @@ import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import { after, test } from "node:test";
 import { Certificates } from "../../fixtures/certificates.ts";
 import { missing } from "../../fixtures/on-path.ts";
-import { ENTRY, Sandbox } from "../../fixtures/sallyport.ts";
+import { ENTRY, outcome, Sandbox } from "../../fixtures/sallyport.ts";
 import { until } from "../../fixtures/until.ts";
 
 const sandbox = new Sandbox();
@@ -87,6 +88,28 @@ test("the printed link signs in, and the sign-in survives a restart of the servi
   await signIn(second.url, stdout.trim());
   assert.equal(await stop(second), 0);
 });
+
+for (const [where, preload] of [
+  ["as a systemd service", "process.env.SYSTEMD_EXEC_PID = process.pid"],
+  [
+    "into the journal",
+    "const { dev, ino } = process.getBuiltinModule('fs').fstatSync(2); process.env.JOURNAL_STREAM = [dev, ino].join(':')",
+  ],
+]) {
+  test(`prints no sign-in link ${where}, although scripts may use it`, async () => {
+    const args = ["serve", "--listen", "0", "--state", sandbox.state, "--json"];
+    const child = sandbox.spawn(args, { nodeArgs: ["--import", `data:text/javascript,${preload}`] });
+    const said = outcome(child);
+    const [text] = (await once(child.stdout as Readable, "data")) as [Buffer];
+    const { url, link } = JSON.parse(text.toString());
+    assert.equal(link, null);
+    child.kill("SIGTERM");
+    const { stderr } = await said;
+    assert.match(stderr, /^No sign-in link: The output of this service is logged\.$/m);
+    assert.ok(stderr.includes(`sallyport token link ${url}`), stderr);
+    assert.doesNotMatch(stderr, /sign-in#/);
+  });
+}
 
 test("stopping the service answers pending requests and ends no commands", async () => {
   const serving = await start();

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { fstatSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { SallyportError } from "../../../core/error.ts";
 import { packageVersion } from "../../../core/version.ts";
@@ -20,7 +20,8 @@ export const serve: Command = {
   usage: "sallyport serve [OPTIONS]",
   description: `
     Serves the console for people, the REST API for programs, and MCP for agents on one address. Prints a link that
-    signs you in as an operator; it can be used once, within ten minutes. Without a terminal, no link is printed. Other people and programs sign in with a token
+    signs you in as an operator; it can be used once, within ten minutes. Without a terminal and as a systemd service, no
+    link is printed: \`sallyport token link\` prints one. Other people and programs sign in with a token
     (see \`sallyport token --help\`).`,
   options: {
     listen: { type: "string" },
@@ -60,17 +61,18 @@ export const serve: Command = {
     if (unexpected !== undefined) throw new UsageError(`unexpected argument \`${unexpected}\` for \`serve\``);
     const stop = new AbortController();
     for (const signal of STOPPING) process.once(signal, () => stop.abort());
-    const place = placeOf(invocation.values);
+    const address = addressOf(invocation.values);
     // The printed link gives operator access, so a person and not a command must start the service (invariant 7).
     await assertPerson();
-    await serveUntil(invocation, place, stop.signal);
+    await serveUntil(invocation, address, stop.signal);
     return 0;
   },
 };
 
-type Place = Pick<ServeOptions, "host" | "port" | "tls" | "names"> & { toolsets: ReturnType<typeof toolsetsOf> };
+type Address = Pick<ServeOptions, "host" | "port" | "tls" | "names"> & { toolsets: ReturnType<typeof toolsetsOf> };
 
-function placeOf(values: Invocation["values"]): Place {
+/** Returns where and what to serve. Throws for options that are not valid. */
+export function addressOf(values: Invocation["values"]): Address {
   const text = textOption(values, "listen") ?? DEFAULT_LISTEN;
   const listen = parseListen(text);
   if (!listen) throw new UsageError(`\`--listen\` must be a port or HOST:PORT; received \`${text}\``);
@@ -84,7 +86,7 @@ function placeOf(values: Invocation["values"]): Place {
   return { ...listen, tls, names: textOptions(values, "allow-host"), toolsets };
 }
 
-function tlsOf(values: Invocation["values"]): Place["tls"] {
+function tlsOf(values: Invocation["values"]): Address["tls"] {
   const [cert, key] = [textOption(values, "tls-cert"), textOption(values, "tls-key")];
   if (cert === undefined && key === undefined) return null;
   if (cert === undefined || key === undefined)
@@ -100,7 +102,7 @@ function fileOf(option: string, path: string): Buffer {
   }
 }
 
-async function serveUntil({ values, io }: Invocation, place: Place, signal: AbortSignal): Promise<void> {
+async function serveUntil({ values, io }: Invocation, address: Address, signal: AbortSignal): Promise<void> {
   const [{ openGatewayWith }, { serve: start }, { signInUrl, createOperatorLink }] = await Promise.all([
     import("../../../gateway/open.ts"),
     import("../../../http/serve.ts"),
@@ -116,7 +118,7 @@ async function serveUntil({ values, io }: Invocation, place: Place, signal: Abor
   );
   const onfailure = (error: Error) => io.err(`sallyport: ${error.stack ?? error.message}\n`);
   try {
-    const { toolsets, ...where } = place;
+    const { toolsets, ...where } = address;
     const mcp = {
       state,
       workspace,
@@ -151,6 +153,7 @@ async function serveUntil({ values, io }: Invocation, place: Place, signal: Abor
 
 /** Returns why no sign-in link may be printed, or null. A service without a person still serves (invariant 7). */
 async function reasonForNoLink(): Promise<string | null> {
+  if (isLogged(process.env)) return "The output of this service is logged.";
   try {
     await assertAttended();
     return null;
@@ -158,6 +161,18 @@ async function reasonForNoLink(): Promise<string | null> {
     if (error instanceof SallyportError) return error.message;
     throw error;
   }
+}
+
+/**
+ * Reports whether systemd has started this process as a service or sends its output to the journal, which other people
+ * can read. A terminal of a desktop session inherits the variables, but neither the PID nor the stream.
+ */
+function isLogged({ SYSTEMD_EXEC_PID: main, JOURNAL_STREAM: journal }: NodeJS.ProcessEnv): boolean {
+  if (main === String(process.pid)) return true;
+  return [1, 2].some((fd) => {
+    const { dev, ino } = fstatSync(fd);
+    return journal === `${dev}:${ino}`;
+  });
 }
 
 /** Returns the trace settings from the standard OpenTelemetry variables, or null when tracing is off. */

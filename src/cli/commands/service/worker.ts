@@ -60,21 +60,27 @@ async function optionsOf(values: Invocation["values"]) {
   if (!fleet) throw new SallyportError("InvalidRequest", ...needsFleet("worker"));
   const state = stateFolder(values);
   const as = textOption(values, "as");
-  const slots = countOption(values, "slots");
-  if (slots !== undefined && (slots < 1 || slots > MOST_SLOTS)) {
-    throw new UsageError(`\`--slots\` must be 1 to ${MOST_SLOTS}; received \`${slots}\``);
-  }
-  const replicas = countOption(values, "replicas");
+  const { slots, replicas, labels } = workerSettings(values);
   const { workspace, sticky, claimWithinMs, ...place } = fleet;
   return {
     fleet: { ...place, ...(as === undefined ? {} : { as }) },
     state,
     workspaces: textOption(values, "workspaces") ?? `${state}-workspaces`,
-    labels: labelsOf(textOptions(values, "labels")),
+    labels,
     ...(slots === undefined ? {} : { slots }),
     ...(replicas === undefined ? {} : { replicas }),
     shipLogs: values["ship-logs"] === true,
   };
+}
+
+/** Returns the options that have a format. Throws for those that are not valid. */
+export function workerSettings(values: Invocation["values"]) {
+  const slots = countOption(values, "slots");
+  if (slots !== undefined && (slots < 1 || slots > MOST_SLOTS)) {
+    throw new UsageError(`\`--slots\` must be 1 to ${MOST_SLOTS}; received \`${slots}\``);
+  }
+  const labels = labelsOf(textOptions(values, "labels"));
+  return { slots, replicas: countOption(values, "replicas"), labels };
 }
 
 function labelsOf(given: string[]): Record<string, string> {
