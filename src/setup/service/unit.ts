@@ -49,7 +49,7 @@ export function unitText(options: UnitOptions): string {
   return `${MARK}\n# Checksum: ${checksum(body)}\n\n${body}`;
 }
 
-/** Reports whether a text is a unit of ours, and whether somebody has edited it since. */
+/** Reports whether a text is a unit of ours, and whether it has been edited since. */
 export function originOf(text: string): "ours" | "edited" | "foreign" {
   if (!text.startsWith(MARK)) return "foreign";
   const [, sum, body = ""] = /^.*\n# Checksum: ([0-9a-f]{16})\n\n(.*)$/s.exec(text) ?? [];

@@ -63,7 +63,7 @@ test("service install writes a unit, changes nothing the second time, and uninst
   assert.match((await machine.service(["uninstall", "--user", "--no-start"])).stderr, /is not installed/);
 });
 
-test("service install and uninstall refuse a unit that somebody else wrote, and an edited one without --yes", async (t) => {
+test("service install and uninstall refuse a unit of another origin, and an edited one without --yes", async (t) => {
   const machine = new UnitMachine(t);
   await machine.writeUnit();
   appendFileSync(machine.path, "Environment=MINE=1\n");

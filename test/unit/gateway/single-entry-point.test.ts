@@ -21,6 +21,7 @@ const FIXED_PROGRAMS = [
   "doctor/state-folder.ts",
   "hosts/hooks/opencode.ts", // the text of a plugin that runs in opencode
   "setup/probe.ts", // the MCP server that a host is configured to start
+  "setup/service/systemctl.ts",
 ];
 
 test("only the executor starts commands, and few other files start processes", () => {
