@@ -1,9 +1,7 @@
 import { ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
-import { packageVersion } from "../core/version.ts";
-import { formatDuration } from "../text/format.ts";
-import { shownLine } from "../text/visible.ts";
 import type { AgentContext } from "./agent-context.ts";
 import type { Connection } from "./connection.ts";
+import { CAPABILITIES, instructions, serverInfo } from "./handshake.ts";
 import { sessionUri } from "./resource-uri.ts";
 
 /** Caches a promise. Evaluating `import()` for every request would be slower. */
@@ -13,23 +11,6 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
     made ??= make();
     return made;
   };
-}
-
-/** Returns the instructions of the server for the model: what it must know before its first call. */
-function instructions({ workspace, answerWithinMs }: AgentContext["options"]): string {
-  return [
-    // Toolsets can be enabled and disabled while the server runs, and instructions are sent only once.
-    "If no tools are listed, the operator has disabled them: no command can run, and the rest of this text does not",
-    `apply. Otherwise, the tools run commands on this machine, in ${shownLine(workspace)} unless you set another working directory.`,
-    "By default commands can write only to that folder and to /tmp, which is private to your commands and kept between",
-    "them. Each command starts in a new shell: `cd` and exported variables do not carry over.",
-    "Processes that a foreground command leaves running are terminated; start servers in the background.",
-    `A call returns after at most ${formatDuration(answerWithinMs)}. A command that takes longer keeps running, and the result says how to get the rest.`,
-    "Every command is checked against a policy. If a command is blocked or denied, report it; do not rewrite it to get",
-    "around the rule. Some commands require a person's approval, which neither you nor a command can give: tell the user,",
-    "then repeat the same call to wait for the decision.",
-    "The output of each command is also the resource sallyport://session/{id}/output.",
-  ].join(" ");
 }
 
 const MAX_SUBSCRIPTIONS = 1000;
@@ -42,13 +23,10 @@ const owned = once(() => import("./resources.ts"));
 
 /** Creates the MCP server for one connection of an agent. */
 export function createServer(agentContext: AgentContext, connection: Connection): Server {
-  const server = new Server(
-    { name: "sallyport", title: "Sallyport", version: packageVersion() },
-    {
-      capabilities: { tools: { listChanged: true }, resources: { subscribe: true }, logging: {} },
-      instructions: instructions(agentContext.options),
-    },
-  );
+  const server = new Server(serverInfo(), {
+    capabilities: CAPABILITIES,
+    instructions: instructions(agentContext.options),
+  });
   server.setRequestHandler("tools/list", async () => ({ tools: await agentContext.tools.list() }));
   server.setRequestHandler("tools/call", (request, ctx) =>
     connection.track(calls().then(({ callTool }) => callTool(agentContext, connection, server, request, ctx))),

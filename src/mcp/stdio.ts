@@ -1,12 +1,11 @@
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/server";
-import { serveStdio as serve } from "@modelcontextprotocol/server/stdio";
-import type { AgentContext } from "./agent-context.ts";
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
+import type { AgentContext, AgentOptions } from "./agent-context.ts";
 import { Connection, shutdown } from "./connection.ts";
 import { errorResponse, MAX_MESSAGE_BYTES, type MessageError } from "./errors.ts";
-import { createServer, sendNotifications } from "./server.ts";
+import { greetingFor } from "./handshake.ts";
 
 const LINE_FEED = 0x0a;
 const RETURN = 0x0d;
@@ -74,14 +73,18 @@ class LineTransport implements Transport {
   readonly #greet: () => void;
   readonly #input: Readable;
   readonly #output: Writable;
-  readonly #lines: LineSplitter;
+  readonly #parse: Parse;
+  readonly #lines = new LineSplitter(MAX_MESSAGE_BYTES);
+  /** The ID of the request that was answered before this transport was created, until the SDK answers it too. */
+  #answered: RequestId | null;
   #room: Promise<void> | null = null;
   #closed = false;
 
-  constructor(input: Readable, output: Writable, maxBytes = MAX_MESSAGE_BYTES) {
+  constructor({ input, output }: Pick<StdioOptions, "input" | "output">, parse: Parse, answered: RequestId | null) {
     this.#input = input;
     this.#output = output;
-    this.#lines = new LineSplitter(maxBytes);
+    this.#parse = parse;
+    this.#answered = answered;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.greeted = promise;
     this.#greet = resolve;
@@ -93,10 +96,16 @@ class LineTransport implements Transport {
     this.#input.on("close", this.#gone);
     this.#input.on("error", this.#gone);
     this.#output.on("error", this.#gone);
+    // The callbacks of the transport are set after this has returned.
+    if (this.#input.readableEnded || this.#input.destroyed || this.#output.destroyed) setImmediate(this.#gone);
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#closed) return;
+    if (this.#answered !== null && "result" in message && message.id === this.#answered) {
+      this.#answered = null;
+      return;
+    }
     this.#greet();
     if (this.#output.write(`${JSON.stringify(message)}\n`)) return;
     // Waits for a client that does not read, so that its messages do not pile up in memory.
@@ -128,7 +137,7 @@ class LineTransport implements Transport {
   };
 
   #receive(line: Buffer): void {
-    const message = decode(line);
+    const message = decode(line, this.#parse);
     if ("error" in message) this.#reject(message.error);
     else {
       this.onmessage?.(message.value);
@@ -145,7 +154,10 @@ class LineTransport implements Transport {
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
-function decode(line: Buffer): { value: JSONRPCMessage } | { error: MessageError } {
+type RequestId = string | number;
+type Parse = (value: unknown) => JSONRPCMessage;
+
+function decode(line: Buffer, parse: Parse): { value: JSONRPCMessage } | { error: MessageError } {
   let value: unknown;
   try {
     value = JSON.parse(UTF8.decode(line));
@@ -153,7 +165,7 @@ function decode(line: Buffer): { value: JSONRPCMessage } | { error: MessageError
     return { error: { code: -32700, message: "the message is not valid UTF-8 JSON", id: null } };
   }
   try {
-    return { value: parseJSONRPCMessage(value) };
+    return { value: parse(value) };
   } catch {
     return { error: { code: -32600, message: "the message is not valid JSON-RPC 2.0", id: idOf(value) } };
   }
@@ -165,26 +177,56 @@ function idOf(value: unknown): string | number | null {
 }
 
 /**
- * How long to wait for the handshake, in milliseconds, before the gateway is opened. Opening it earlier would delay the
- * handshake.
+ * How long to wait for the handshake, in milliseconds, before the SDK is loaded and, again, before the gateway is opened.
+ * Either would delay the handshake.
  */
 const HANDSHAKE_MS = 100;
+
+/**
+ * Answers the first message if it is a plain `initialize` request, and returns its ID. Returns null for any other input.
+ * The input stays unread, because the SDK must receive the request, too.
+ */
+async function greet({ input, output }: StdioOptions, options: AgentOptions): Promise<RequestId | null> {
+  await once(input, "readable", { signal: AbortSignal.timeout(HANDSHAKE_MS) }).catch(() => {});
+  const chunk: Buffer | null = input.read();
+  if (chunk === null) return null;
+  input.unshift(chunk);
+  const end = chunk.indexOf(LINE_FEED);
+  const greeting = end === -1 ? null : greetingFor(parsedLine(chunk.subarray(0, end)), options);
+  if (greeting === null) return null;
+  output.write(`${JSON.stringify(greeting)}\n`);
+  return greeting.id;
+}
+
+/** Returns the value of a line, or undefined if it is not JSON. */
+function parsedLine(line: Buffer): unknown {
+  const decoded = decode(line, (value) => value as JSONRPCMessage);
+  return "value" in decoded ? decoded.value : undefined;
+}
 
 interface StdioOptions {
   input: Readable;
   output: Writable;
   /** Stops serving, as when the client disconnects. */
   signal: AbortSignal;
-  /** The name under which the host's user decides approvals; null when the client may not decide. */
-  hostUser: string | null;
+  /** Returns the name under which the host's user decides approvals; null when the client may not decide. */
+  hostUser: () => Promise<string | null>;
   onerror: (error: Error) => void;
 }
 
 /** Serves one client until it disconnects. Rejects when the agent's gateway cannot be opened. */
 export async function serveStdio(agentContext: AgentContext, options: StdioOptions): Promise<void> {
-  const { input, output, signal, hostUser, onerror } = options;
-  const connection = new Connection(hostUser);
-  const transport = new LineTransport(input, output);
+  const { output, signal, hostUser, onerror } = options;
+  // The transport, which handles errors, is created later.
+  output.on("error", () => {});
+  const answered = await greet(options, agentContext.options);
+  const [{ createServer, sendNotifications }, { parseJSONRPCMessage }, { serveStdio: serve }] = await Promise.all([
+    import("./server.ts"),
+    import("@modelcontextprotocol/server"),
+    import("@modelcontextprotocol/server/stdio"),
+  ]);
+  const connection = new Connection(await hostUser());
+  const transport = new LineTransport(options, parseJSONRPCMessage, answered);
   const closed = new Promise<void>((resolve) => {
     const handle = serve(
       () => {
@@ -204,7 +246,8 @@ export async function serveStdio(agentContext: AgentContext, options: StdioOptio
     if (signal.aborted) stop();
     signal.addEventListener("abort", stop, { once: true });
   });
-  await Promise.race([transport.greeted, closed, sleep(HANDSHAKE_MS, undefined, { ref: false })]);
+  if (answered === null)
+    await Promise.race([transport.greeted, closed, sleep(HANDSHAKE_MS, undefined, { ref: false })]);
   // Listing the tools opens the gateway and also detects toolsets that conflict.
   await Promise.race([agentContext.tools.list(), closed]);
   await closed;

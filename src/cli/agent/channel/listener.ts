@@ -117,7 +117,7 @@ export class ChannelListener {
         output,
         signal: connection.gone,
         // The program could answer a request for approval itself (invariant 7).
-        hostUser: null,
+        hostUser: async () => null,
         onerror: () => {},
       });
       await connection.send(FRAME.exit, Uint8Array.of(0)).catch(() => {});

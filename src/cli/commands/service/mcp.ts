@@ -90,11 +90,13 @@ export const mcp: Command = {
     const listen = listenOption(textOption(values, "http"));
     const stop = new AbortController();
     for (const signal of STOPPING) process.once(signal, () => stop.abort());
-    const isHeadless = values.headless === true || (approvals === undefined && !listen && (await isHostHeadless()));
-    const hostMayApprove = !isHeadless && approvals !== "elsewhere";
-    const serving = { signal: stop.signal, hostMayApprove, io };
-    if (listen) await serveHttp(invocation, options, { ...serving, ...listen });
-    else await serveStdio(options, serving);
+    const mayApprove = values.headless !== true && approvals !== "elsewhere";
+    const serving = { signal: stop.signal, io };
+    if (listen) await serveHttp(invocation, options, { ...serving, ...listen, hostMayApprove: mayApprove });
+    else {
+      const hostMayApprove = async () => mayApprove && (approvals === "host" || !(await isHostHeadless()));
+      await serveStdio(options, { ...serving, hostMayApprove });
+    }
     return 0;
   },
 };
@@ -107,7 +109,6 @@ async function isHostHeadless(): Promise<boolean> {
 
 interface Serving {
   signal: AbortSignal;
-  hostMayApprove: boolean;
   io: Io;
 }
 
@@ -154,7 +155,10 @@ const note = (io: Io) => (error: Error) => {
   if (process.env.SALLYPORT_DEBUG) io.err(`sallyport: ${error.message}\n`);
 };
 
-async function serveStdio(options: AgentOptions, { signal, hostMayApprove, io }: Serving): Promise<void> {
+async function serveStdio(
+  options: AgentOptions,
+  { signal, hostMayApprove, io }: Serving & { hostMayApprove: () => Promise<boolean> },
+): Promise<void> {
   if (io.isTTY.stdin) io.err("Serving MCP on stdin and stdout, for an MCP host to connect to. Press Ctrl-D to stop.\n");
   // Output of console.log must not be mixed with the protocol on stdout.
   globalThis.console = new Console(process.stderr);
@@ -163,7 +167,8 @@ async function serveStdio(options: AgentOptions, { signal, hostMayApprove, io }:
     import("../../../mcp/stdio.ts"),
   ]);
   const agentContext = new AgentContext(options);
-  const hostUser = hostMayApprove ? localUser().who : null;
+  // Reading the processes of the host takes longer than the handshake, which does not need the result.
+  const hostUser = async () => ((await hostMayApprove()) ? localUser().who : null);
   try {
     await serveStdio(agentContext, {
       input: process.stdin,
@@ -182,7 +187,7 @@ async function serveStdio(options: AgentOptions, { signal, hostMayApprove, io }:
 async function serveHttp(
   invocation: Invocation,
   options: AgentOptions,
-  { signal, hostMayApprove, io, host, port }: Serving & { host: string; port: number },
+  { signal, hostMayApprove, io, host, port }: Serving & { hostMayApprove: boolean; host: string; port: number },
 ): Promise<void> {
   const { values } = invocation;
   const [{ serveHttp }, { Tokens }] = await Promise.all([
