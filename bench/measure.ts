@@ -10,23 +10,31 @@ export function percentile(samples: number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
+/** A function that is measured as a whole, or one that returns the time in ms that counts, such as that until an answer. */
+export type Subject = (() => Promise<unknown>) | { timed: () => Promise<number> };
+
 /**
  * Measures the subjects in turn, in a new random order in each round, so that other work on the machine affects all of
  * them equally. Returns the samples of each in ms. `inARow` is the number of consecutive calls to one subject, like the
  * commands of one agent.
  */
-export async function takeTurns(rounds: number, subjects: (() => Promise<unknown>)[], inARow = 1): Promise<number[][]> {
+export async function takeTurns(rounds: number, subjects: Subject[], inARow = 1): Promise<number[][]> {
   const samples = subjects.map(() => [] as number[]);
   for (let round = -Math.ceil(rounds / 10); round < rounds; round++) {
     for (const [index, subject] of shuffled([...subjects.entries()])) {
       for (let each = 0; each < inARow; each++) {
-        const from = performance.now();
-        await subject();
-        if (round >= 0) samples[index]?.push(performance.now() - from);
+        const tookMs = typeof subject === "function" ? await duration(subject) : await subject.timed();
+        if (round >= 0) samples[index]?.push(tookMs);
       }
     }
   }
   return samples;
+}
+
+async function duration(subject: () => Promise<unknown>): Promise<number> {
+  const from = performance.now();
+  await subject();
+  return performance.now() - from;
 }
 
 export function shuffled<T>(items: T[]): T[] {

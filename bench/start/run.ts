@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   closeSync,
   copyFileSync,
@@ -14,9 +15,11 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { atMost, percentile, takeTurns } from "../measure.ts";
+import { StdioServer } from "../mcp/server.ts";
+import { atMost, percentile, type Subject, takeTurns } from "../measure.ts";
 import { peerProgram } from "../peers.ts";
 import type { BenchResult } from "../result.ts";
+import { answered, freePort } from "./serve.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const WITHIN_MS = 60_000;
@@ -35,7 +38,10 @@ function install(folder: string): { entry: string; client: string } {
   return { entry: join(to, "bin/sallyport.js"), client: join(to, "bin/sallyport.cjs") };
 }
 
-/** Measures the time from process start to exit of CLI commands, which is how long a person at a shell waits. */
+/**
+ * Measures the time from process start to exit of CLI commands, which is how long a person at a shell waits, and the time
+ * until a server has answered its first request.
+ */
 export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]> {
   const folder = mkdtempSync(join(tmpdir(), "sallyport-bench-"));
   const state = join(folder, "state");
@@ -65,6 +71,32 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]>
       };
     };
     const node = (...args: string[]) => program(process.execPath, args);
+    const initialize = {
+      timed: async () => {
+        const from = performance.now();
+        const server = new StdioServer(process.execPath, [entry, "mcp"], { cwd, env });
+        await server.initialize();
+        const tookMs = performance.now() - from;
+        await server.leave();
+        return tookMs;
+      },
+    };
+    const serve = {
+      timed: async () => {
+        const port = await freePort();
+        const args = [entry, "serve", "--no-link", "--listen", `${port}`];
+        const from = performance.now();
+        const child = spawn(process.execPath, args, { cwd, env, stdio: "ignore" });
+        const exited = once(child, "exit");
+        const failed = exited.then(([code]) => Promise.reject(new Error(`serve exited with ${code}`)));
+        await Promise.race([answered(`http://127.0.0.1:${port}/readyz`), failed]);
+        const tookMs = performance.now() - from;
+        failed.catch(() => {});
+        child.kill("SIGTERM");
+        await exited;
+        return tookMs;
+      },
+    };
     // The first run creates the state folder and starts the keepers; the second fills the compile cache.
     for (let n = 0; n < 2; n++) await node(entry, "run", "--", "true")();
     const run = program(client, ["run", "--", "true"]);
@@ -86,19 +118,20 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]>
       );
       if (works) able.push(peer);
     }
-    const subjects = [
+    const subjects: Subject[] = [
       node("-e", "0"),
       node(entry, "--version"),
       node(entry, "run", "--", "true"),
       run,
       program(client, ["check", "--", "ls"]),
       program(client, ["hook", "claude-code"], { input: event }),
+      initialize,
+      serve,
       ...able.map(({ start }) => start),
     ];
     const samples = await takeTurns(quick ? 20 : 60, subjects);
-    const [nothing = 0, version = 0, cold = 0, command = 0, check = 0, hook = 0, ...others] = samples.map((each) =>
-      percentile(each, 0.5),
-    );
+    const [nothing = 0, version = 0, cold = 0, command = 0, check = 0, hook = 0, handshake = 0, ready = 0, ...others] =
+      samples.map((each) => percentile(each, 0.5));
     const peer = { peer: "node -e 0", peerValue: nothing, unit: "ms" } as const;
     return [
       atMost(1.3, { name: "cold start of `sallyport --version`, p50", ours: version, ...peer }),
@@ -106,6 +139,8 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]>
       atMost(0.25, { name: "`sallyport run -- true` from a shell, p50", ours: command, ...peer }),
       atMost(0.15, { name: "`sallyport check -- ls` from a shell, p50", ours: check, ...peer }),
       atMost(0.15, { name: "`sallyport hook claude-code` from a shell, p50", ours: hook, ...peer }),
+      atMost(2, { name: "`sallyport mcp`: `initialize` answered, p50", ours: handshake, ...peer }),
+      atMost(2.5, { name: "`sallyport serve`: `GET /readyz` answered, p50", ours: ready, ...peer }),
       ...able.map(({ name }, index) => ({
         name: "`sallyport run -- true` from a shell, p50",
         ours: command,
