@@ -76,6 +76,21 @@ function late(name: string, from: string): string {
   return `const ${ours} = (...given) => process.getBuiltinModule("${from}").${theirs}(...given);`;
 }
 
+/**
+ * Replaces `node:http2` in the adapter of Hono, which only compares requests with a class of it. Our servers are those of
+ * `node:http` and `node:https`, and loading the module, with TLS, takes longer than opening the gateway.
+ */
+function withoutHttp2(): Plugin {
+  const stub = "\0no-http2";
+  return {
+    name: "without-http2",
+    enforce: "pre",
+    resolveId: (id, importer) =>
+      id === "node:http2" && importer?.includes("/node_modules/@hono/node-server/") ? stub : null,
+    load: (id) => (id === stub ? "export class Http2ServerRequest {}\nexport const constants = {};\n" : null),
+  };
+}
+
 /** Returns a file and everything it imports statically, directly or indirectly. */
 function reachable(from: string, graph: Graph, found = new Set<string>()): Set<string> {
   if (found.has(from)) return found;
@@ -86,43 +101,52 @@ function reachable(from: string, graph: Graph, found = new Set<string>()): Set<s
 
 const MAIN = join(SOURCE, "cli/main.ts");
 const TO_RUN = [join(SOURCE, "cli/commands/session/run.ts"), join(SOURCE, "gateway/open.ts")];
-/** Where `mcp` starts. What these files need is in a chunk of its own, so that the handshake does not wait for `core`. */
-const TO_GREET = ["cli/commands/service/mcp.ts", "mcp/stdio.ts", "mcp/agent-context.ts"].map((path) =>
-  join(SOURCE, path),
+const sources = (...files: string[]) => files.map((path) => join(SOURCE, path));
+/** What `mcp` needs until it has answered the handshake, and `serve` until it listens, in addition to `core`. */
+const TO_GREET = sources("cli/commands/service/mcp.ts", "mcp/stdio.ts", "mcp/agent-context.ts");
+const TO_LISTEN = sources(
+  "cli/commands/service/serve.ts",
+  "http/serve.ts",
+  "http/sign-in-link.ts",
+  "http/tracing/settings.ts",
 );
 
-interface Assignment {
-  common: ReadonlySet<string>;
-  core: ReadonlySet<string>;
-  cold: ReadonlySet<string>;
-}
+type Assignment = Record<"start" | "common" | "greet" | "listen" | "cold" | "core", ReadonlySet<string>>;
 
 let assigned: Assignment | null = null;
 
 /**
- * Assigns modules to chunks. `common` has the modules that both `mcp` and running a command start with; `core` has the
- * others that running a command needs; `cold` has those of them that few commands use, and is evaluated when one of its
- * functions is first called. The rest is left to the bundler: it is needed at every start, or by other commands only.
+ * Assigns modules to chunks. `start` has the modules that every command needs; `greet` and `listen` have those with which
+ * `mcp` and `serve` start. `common` has the modules that running a command shares with `mcp`; `core` has the others that
+ * running a command needs; `cold` has those of them that few commands use, and is evaluated when one of its functions is
+ * first called. The rest is left to the bundler: other commands need it.
  */
 function assign(graph: Graph): Assignment {
   const all = (files: string[]) => new Set(files.flatMap((file) => [...reachable(file, graph)]));
   const atStart = all([MAIN]);
   const toGreet = all(TO_GREET);
+  const toListen = all(TO_LISTEN);
   const toRun = all(TO_RUN);
   rejectStalePaths([...atStart, ...toRun]);
   const later = [...toRun].filter((id) => !atStart.has(id));
   const common = new Set(later.filter((id) => toGreet.has(id)));
   const core = new Set(later.filter((id) => !toGreet.has(id)));
-  return { common, core, cold: coldModules(new Set([...core].filter(isSeldomUsed)), core, graph) };
+  const only = (ids: ReadonlySet<string>) => new Set([...ids].filter((id) => !atStart.has(id) && !toRun.has(id)));
+  return {
+    start: new Set([...atStart].filter((id) => id !== MAIN)),
+    common,
+    greet: only(toGreet),
+    listen: only(toListen),
+    cold: coldModules(new Set([...core].filter(isSeldomUsed)), core, graph),
+    core,
+  };
 }
 
 function chunkOf(id: string, graph: Graph): string | null {
   assigned ??= assign(graph);
-  const { common, core, cold } = assigned;
-  if (common.has(id)) return "common";
   // The bundler puts its own functions, which all chunks import, into the first chunk that it forms by itself.
   if (id.includes("/node_modules/ws/")) return "ws";
-  return cold.has(id) ? "cold" : core.has(id) ? "core" : null;
+  return Object.entries(assigned).find(([, ids]) => ids.has(id))?.[0] ?? null;
 }
 
 const paths = (text: string): string[] => text.split(/\s+/).filter(Boolean);
@@ -140,7 +164,8 @@ const COLD = paths(`node_modules/zod/ node_modules/unbash/ node_modules/jsonc-pa
   src/storage/tokens.ts src/storage/sign-ins.ts src/storage/changes.ts
   src/cli/terminal/ src/cli/person.ts`);
 /** Exceptions from COLD: paths that every command uses. */
-const WARM = paths(`src/approval/decision.ts src/approval/programs.ts src/cli/terminal/output.ts src/sandbox/describe.ts
+const WARM =
+  paths(`src/approval/decision.ts src/approval/programs.ts src/approval/self-approval.ts src/cli/terminal/output.ts src/sandbox/describe.ts
   src/session/terminal/history.ts src/session/terminal/input.ts src/session/terminal/screen-cache.ts
   src/shell/commands/builtin-output.ts src/shell/commands/effects.ts src/shell/commands/handlers.ts
   src/shell/commands/interpreters.ts src/shell/commands/outputs.ts src/shell/commands/unmodeled.ts src/shell/confusable.ts
@@ -191,7 +216,7 @@ async function bundleMain(folder: string): Promise<void> {
     configFile: false,
     root: ROOT,
     logLevel: "warn",
-    plugins: [sdkInOwnFile(), compiledUrls(), builtinsDirectly()],
+    plugins: [sdkInOwnFile(), compiledUrls(), withoutHttp2(), builtinsDirectly()],
     ssr: { noExternal: BUNDLED },
     build: {
       ssr: MAIN,

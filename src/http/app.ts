@@ -17,13 +17,13 @@ import { admit, gatewayOf, TICKET_QUERY } from "./guard/authenticate.ts";
 import type { Caller } from "./guard/caller.ts";
 import { API_HEADERS } from "./guard/headers.ts";
 import { checkRequest } from "./guard/origin.ts";
+import { sendJson } from "./json-response.ts";
 import type { Operation } from "./operation.ts";
 import type { Service } from "./service.ts";
 import type { StaticFiles } from "./static-files.ts";
 
 /** Maximum length of an ID or a name in a path, in characters. */
 const MAX_PARAMETER = 256;
-const JSON_HEADERS = { ...API_HEADERS, "content-type": "application/json" };
 
 const ANONYMOUS: Caller = {
   name: "",
@@ -76,20 +76,14 @@ async function respond(
     };
     const result = await operation.handle(call);
     if (result instanceof Response) return withHeaders(result);
-    return send(outgoing, operation.status ?? 200, JSON.stringify(result));
+    sendJson(outgoing, operation.status ?? 200, JSON.stringify(result));
+    return RESPONSE_ALREADY_SENT;
   } catch (error) {
     return errorResponse(service, error);
   } finally {
     // The body stays in memory until the operation is done.
     release();
   }
-}
-
-/** Writes JSON to the socket directly, which is faster than creating a Response. */
-function send(outgoing: ServerResponse, status: number, text: string): Response {
-  outgoing.writeHead(status, { ...JSON_HEADERS, "content-length": Buffer.byteLength(text) });
-  outgoing.end(text);
-  return RESPONSE_ALREADY_SENT;
 }
 
 function sentBy({ statusCode }: ServerResponse): { status: number } {

@@ -1,20 +1,18 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { getRequestListener } from "@hono/node-server";
+import type { Duplex } from "node:stream";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { AgentOptions } from "../mcp/agent-context.ts";
 import type { HttpHandler } from "../mcp/http/handler.ts";
 import { limitSockets } from "../mcp/http/sockets.ts";
-import { createApp } from "./app.ts";
+import type { Application } from "./application.ts";
 import { cannotListen, tooManyBodies, unusableCertificate } from "./errors.ts";
 import { ConnectionLimiter, RateLimiter } from "./guard/limiters.ts";
 import { Tickets } from "./guard/tickets.ts";
 import { reportWrongSecret } from "./guard/wrong-secret.ts";
-import { openLive } from "./live/open.ts";
+import { answerHealthCheck } from "./health.ts";
 import { RequestCounts } from "./live/prometheus.ts";
-import { operations } from "./routes/index.ts";
 import type { Service } from "./service.ts";
-import { StaticFiles } from "./static-files.ts";
 import type { Tracing } from "./tracing/tracer.ts";
 
 const PATH = "/mcp";
@@ -55,6 +53,76 @@ class McpRoute {
   }
 }
 
+/** How long the application may wait for the first request that needs it before it is loaded. */
+const LOAD_WITHIN_MS = 200;
+
+/** The application, whose code takes longer to load than everything else that a service needs to accept requests. */
+class LazyApplication {
+  readonly #service: Service;
+  readonly #pageFolder: string | undefined;
+  readonly #timer: NodeJS.Timeout;
+  readonly #loaded = Promise.withResolvers<void>();
+  #application: Application | null = null;
+  #loading: Promise<Application> | null = null;
+
+  constructor(service: Service, pageFolder: string | undefined) {
+    this.#service = service;
+    this.#pageFolder = pageFolder;
+    this.#timer = setTimeout(() => void this.load().catch(service.onfailure), LOAD_WITHIN_MS);
+  }
+
+  /** Resolves when the code has been loaded. */
+  get loaded(): Promise<void> {
+    return this.#loaded.promise;
+  }
+
+  load(): Promise<Application> {
+    clearTimeout(this.#timer);
+    this.#loading ??= this.#load();
+    return this.#loading;
+  }
+
+  async #load(): Promise<Application> {
+    const { createApplication } = await import("./application.ts");
+    this.#application = createApplication(this.#service, this.#pageFolder);
+    this.#loaded.resolve();
+    return this.#application;
+  }
+
+  answer(request: IncomingMessage, response: ServerResponse): void {
+    if (this.#application) this.#application.answer(request, response);
+    else if (!answerHealthCheck(this.#service, request, response)) void this.#answerLater(request, response);
+  }
+
+  async #answerLater(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const application = await this.#orFail(response);
+    // The command of a client that has disconnected must not start.
+    if (application && !response.destroyed) application.answer(request, response);
+  }
+
+  async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    socket.on("error", () => socket.destroy());
+    const application = this.#application ?? (await this.#orFail(socket));
+    if (application && !socket.destroyed) application.upgrade(request, socket, head);
+  }
+
+  async #orFail(connection: ServerResponse | Duplex): Promise<Application | null> {
+    try {
+      return await this.load();
+    } catch (error) {
+      this.#service.onfailure(error as Error);
+      connection.destroy();
+      return null;
+    }
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#timer);
+    const application = await this.#loading?.catch(() => null);
+    await application?.close();
+  }
+}
+
 /** Maximum number of open sockets. */
 const MAX_CONNECTIONS = 4096;
 const LARGE_BODIES = { perCaller: 4, inAll: 8 };
@@ -84,6 +152,8 @@ export interface ServeOptions {
 
 export interface Serving {
   url: string;
+  /** Resolves when the code that answers requests has been loaded. */
+  loaded: Promise<void>;
   close(): Promise<void>;
 }
 
@@ -109,26 +179,25 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     stopping: stop.signal,
     onfailure,
   };
-  const live = openLive(service);
-  const app = createApp(service, operations(live), new StaticFiles(service, options.pageFolder));
   const mcp = new McpRoute(service, options.mcp);
-  const rest = getRequestListener(app.fetch, { overrideGlobalObjects: false }) as RequestListener;
-  const listener: RequestListener = (request, response) => {
+  let application: LazyApplication;
+  const server = await listening(options, (request, response) => {
     if (mcp.matches(request)) void mcp.answer(request, response);
-    else rest(request, response);
-  };
-  const server = await listening(options, listener);
-  server.on("error", onfailure);
-  server.on("upgrade", (request, socket, head) => {
-    if (!live.upgrade(request, socket, head)) socket.end("HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n");
+    else application.answer(request, response);
   });
+  application = new LazyApplication(service, options.pageFolder);
+  server.on("error", onfailure);
+  server.on("upgrade", (request, socket, head) => void application.upgrade(request, socket, head));
+  // The export of traces begins with the first command, not with the first request.
+  if (service.tracing) await application.load();
   const { port } = server.address() as AddressInfo;
   return {
+    loaded: application.loaded,
     url: `${options.tls ? "https" : "http"}://${publicName(options)}:${port}`,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
       stop.abort();
-      await Promise.all([live.close(), mcp.close()]);
+      await Promise.all([application.close(), mcp.close()]);
       // Foreground commands are detached, not stopped: their responses report them as running.
       await gateway.close();
       const late = setTimeout(() => server.closeAllConnections(), CLOSE_TIMEOUT_MS);

@@ -3,6 +3,7 @@ import type { Duplex } from "node:stream";
 import * as z from "zod";
 import { notReady } from "../errors.ts";
 import { ConnectionLimiter } from "../guard/limiters.ts";
+import { HEALTH } from "../health.ts";
 import { type Operation, operation } from "../operation.ts";
 import { eventsOperation } from "../routes/events.ts";
 import { followOperation } from "../routes/follow.ts";
@@ -15,41 +16,33 @@ import { Stats, statsOperation } from "./stats.ts";
 import { Terminals } from "./terminals.ts";
 
 /** Returns the health checks for monitoring. They require no sign-in and reveal only the health of the service. */
-function healthOperations({ gateway, stopping }: Service): Operation[] {
+function healthOperations(service: Service): Operation[] {
   return [
     operation({
       method: "GET",
       path: "/healthz",
-      id: "health",
+      id: HEALTH["/healthz"].id,
       summary: "Check that the service is running",
       roles: "anyone",
       anyHost: true,
       response: z.object({ status: z.literal("ok") }),
-      handle: () => ({ status: "ok" }),
+      handle: HEALTH["/healthz"].check,
     }),
     operation({
       method: "GET",
       path: "/readyz",
-      id: "ready",
+      id: HEALTH["/readyz"].id,
       summary: "Check that the service can accept requests",
       roles: "anyone",
       anyHost: true,
       response: z.object({ status: z.literal("ready") }),
       handle: () => {
-        if (stopping.aborted || !answers(gateway)) throw notReady();
-        return { status: "ready" };
+        const result = HEALTH["/readyz"].check(service);
+        if (result === null) throw notReady();
+        return result;
       },
     }),
   ];
-}
-
-function answers(gateway: Service["gateway"]): boolean {
-  try {
-    gateway.changes.head();
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Event streams and terminals. */
