@@ -3,7 +3,7 @@
  * state folder, which neither an agent's commands nor the text of a call can reach (invariant 7).
  */
 import { createHash, randomBytes } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SallyportError } from "../core/error.ts";
 
@@ -24,8 +24,16 @@ export interface HostCall {
 const ID = /^[0-9a-f]{32}$/;
 /** How long a call can wait, for example for the host's user. */
 const MAX_AGE_MS = 24 * 3600 * 1000;
-/** The number of calls that are kept, so that calls that never run do not fill the disk (invariant 6). */
-const MAX_CALLS = 1000;
+const WORKSPACE = ".workspace";
+/**
+ * How many files are kept, and for how long, so that calls that never run do not fill the disk (invariant 6). Calls do not
+ * count as workspaces: an agent could otherwise displace the workspace of its conversation with many calls, and then make
+ * another folder its workspace (invariant 7).
+ */
+const KEPT = {
+  calls: { most: 1000, forMs: MAX_AGE_MS },
+  workspaces: { most: 10_000, forMs: 30 * MAX_AGE_MS },
+};
 /** How often old calls are removed: once in this number of calls. */
 const CLEAN_EVERY = 50;
 
@@ -83,26 +91,37 @@ export function workspaceOf(
   first: string,
 ): string {
   const name = createHash("sha256").update(`${host}\0${session}`).digest("hex").slice(0, 32);
-  const file = join(folderOf(state), `${name}.workspace`);
+  const file = join(folderOf(state), name + WORKSPACE);
   try {
     writeFileSync(file, first, { mode: 0o600, flag: "wx" });
     return first;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
+  const now = new Date();
+  utimesSync(file, now, now); // a conversation in use is not among the oldest
   return readFileSync(file, "utf8");
 }
 
 /** Removes calls and workspaces that are too old, and the oldest of too many. Best effort: errors are ignored. */
 function cleanCalls(folder: string): void {
-  const files = readdirSync(folder).flatMap((name) => {
+  const names = readdirSync(folder);
+  const isWorkspace = (name: string) => name.endsWith(WORKSPACE);
+  cleanFiles(folder, names.filter(isWorkspace), KEPT.workspaces);
+  cleanFiles(
+    folder,
+    names.filter((name) => !isWorkspace(name)),
+    KEPT.calls,
+  );
+}
+
+function cleanFiles(folder: string, names: string[], { most, forMs }: { most: number; forMs: number }): void {
+  const files = names.flatMap((name) => {
     const path = join(folder, name);
     const status = statSync(path, { throwIfNoEntry: false });
-    return status ? [{ path, mtimeMs: status.mtimeMs, days: name.endsWith(".workspace") ? 30 : 1 }] : [];
+    return status ? [{ path, mtimeMs: status.mtimeMs }] : [];
   });
   files.sort((a, b) => b.mtimeMs - a.mtimeMs);
-  const old = files.filter(
-    ({ mtimeMs, days }, place) => place >= MAX_CALLS || Date.now() - mtimeMs > days * MAX_AGE_MS,
-  );
+  const old = files.filter(({ mtimeMs }, place) => place >= most || Date.now() - mtimeMs > forMs);
   for (const { path } of old) rmSync(path, { force: true });
 }

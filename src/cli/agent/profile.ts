@@ -69,6 +69,13 @@ export const Profile = z.strictObject({
     .describe("Variables that the program inherits although they look like secrets. Its commands do not have them"),
   environment: z.record(variable, z.string()).optional().describe("Variables that are set for the program"),
   arguments: z.array(z.string()).optional().describe("Arguments before those of the command line"),
+  defaults: z
+    .array(z.strictObject({ file: path, lacks: text, arguments: z.array(z.string()) }))
+    .optional()
+    .describe(
+      "Further arguments, each for a setting that you may have made yourself: they are added if `file` does not contain " +
+        "the text `lacks`",
+    ),
   files: z
     .record(
       text.regex(/^[A-Za-z0-9_][A-Za-z0-9_.-]*$/, "must be a file name"),
@@ -140,6 +147,7 @@ function merged(file: string, env: NodeJS.ProcessEnv, seen: readonly string[]): 
     copies: { ...base?.copies, ...own.copies },
     environment: { ...base?.environment, ...own.environment },
     arguments: [...(base?.arguments ?? []), ...(own.arguments ?? [])],
+    defaults: [...(base?.defaults ?? []), ...(own.defaults ?? [])],
     files: { ...base?.files, ...own.files },
   };
 }

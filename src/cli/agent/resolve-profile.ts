@@ -59,10 +59,22 @@ export function resolveProfile(profile: LoadedProfile, machine: Machine): Resolv
     readable: profile.readable.map(expand),
     variables: profile.variables.filter((name) => machine.env[name] !== undefined),
     environment: mapValues(profile.environment, fill),
-    arguments: profile.arguments.map(fill),
+    arguments: [...profile.arguments, ...missingDefaults(profile.defaults, { expand, fill })].map(fill),
     files: mapValues(profile.files, (content) => (typeof content === "string" ? fill(content) : json(content, fill))),
     remains: profile.remains,
   };
+}
+
+/** Returns the arguments for settings that the user has not made. */
+function missingDefaults(
+  defaults: LoadedProfile["defaults"],
+  { expand, fill }: Record<"expand" | "fill", (text: string) => string>,
+): string[] {
+  return defaults.flatMap(({ file, lacks, arguments: added }) => {
+    const path = expand(file);
+    const isSet = existsSync(path) && readFileSync(path, "utf8").includes(fill(lacks));
+    return isSet ? [] : added;
+  });
 }
 
 type ProtectedEntry = LoadedProfile["protected"][number];
@@ -79,6 +91,7 @@ function withValues(text: string, { home, workspace, runFolder, env }: Machine):
   const values: Record<string, string> = {
     home,
     workspace,
+    quoted_workspace: JSON.stringify(workspace),
     run: runFolder,
     shell: join(runFolder, "bin/bash"),
     relay: join(runFolder, "bin/sallyport-relay"),

@@ -38,7 +38,7 @@ export async function attachSession(session: SessionHandle, io: Io, options: Att
   const own = localTerminal(io);
   const cooked = own?.raw();
   const { agent } = session.info();
-  const stopAnnouncing = own ? announceApprovals(options.approvals, agent, io) : () => {};
+  const announcement = own ? announceApprovals(options.approvals, agent, io) : null;
   let end: Connection["end"];
   try {
     let start = options.start ?? (await startOf(session, options.readOnly, io));
@@ -46,6 +46,7 @@ export async function attachSession(session: SessionHandle, io: Io, options: Att
       const connection = await connect(session, io, {
         ...options,
         start: { ...start, opening: start.opening + keyboard },
+        keepsTitle: () => announcement?.isShown() ?? false,
       });
       end = connection.end;
       if (end !== "review") break;
@@ -56,7 +57,7 @@ export async function attachSession(session: SessionHandle, io: Io, options: Att
     }
   } finally {
     setTerminalUse("free");
-    stopAnnouncing();
+    announcement?.stop();
     cooked?.();
   }
   if (end === "detach") {
@@ -93,10 +94,10 @@ interface Connection {
 async function connect(
   session: SessionHandle,
   io: Io,
-  { readOnly, raw, start }: AttachOptions & { start: AttachStart },
+  { readOnly, raw, start, keepsTitle }: AttachOptions & { start: AttachStart; keepsTitle: () => boolean },
 ): Promise<Connection> {
   const over = new AbortController();
-  const passage = new QueryFilter({ raw });
+  const passage = new QueryFilter({ raw, keepsTitle });
   // Without a terminal of its own, the command draws nothing: its output is text.
   const text = session.info().pty || raw ? null : outputWriter(io, "visible");
   const own = localTerminal(io);

@@ -19,11 +19,17 @@ const WITHDRAW = "\x1b[23;2t";
 const PREPARE = "\x1b[!p\x1b(B\x0f\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b[?5l\x1b[?25l\x1b[?2004h";
 const RESTORE = "\x1b[?2004l";
 
+export interface Announcement {
+  /** Whether the title shows that there is a request. */
+  isShown: () => boolean;
+  stop: () => void;
+}
+
 /**
  * Rings the terminal's bell for each new request of an agent, and shows in the title that there is one. Text would be
- * mixed with the screen of the program. Returns a function that stops.
+ * mixed with the screen of the program.
  */
-export function announceApprovals(approvals: Approvals, agent: string, io: Io): () => void {
+export function announceApprovals(approvals: Approvals, agent: string, io: Io): Announcement {
   const known = new Set<string>();
   let isAnnounced = false;
   const pending = () => {
@@ -44,9 +50,12 @@ export function announceApprovals(approvals: Approvals, agent: string, io: Io): 
   };
   look();
   const stop = approvals.onChange(look);
-  return () => {
-    stop();
-    if (isAnnounced) io.out(WITHDRAW);
+  return {
+    isShown: () => isAnnounced,
+    stop: () => {
+      stop();
+      if (isAnnounced) io.out(WITHDRAW);
+    },
   };
 }
 

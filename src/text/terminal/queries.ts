@@ -17,6 +17,7 @@ const CSI_QUERY = new RegExp(
 
 /** Queries for colors and the clipboard. */
 const OSC_QUERY = /^(?:4;[0-9]+|1[0-9]|52;[a-z]*);\?$/;
+const TITLE = /^[012];/;
 /** Queries for settings and capabilities. */
 const DCS_QUERY = /^[$+]q/;
 /** The final bytes of queries and mode changes. */
@@ -47,6 +48,7 @@ const WINDOW_FINALS = new Set(Buffer.from("it"));
  */
 export class QueryFilter {
   readonly #raw: boolean;
+  readonly #keepsTitle: () => boolean;
   readonly #scanner = new EscapeScanner({
     csi: (bytes, from, to, final) => this.#csi(bytes, from, to, final),
     escape: (intermediates, final) => this.#escape(intermediates, final),
@@ -66,8 +68,10 @@ export class QueryFilter {
   #keyboard: string[] = [];
   #otherKeys = "";
 
-  constructor({ raw }: { raw: boolean }) {
+  /** `keepsTitle` reports whether the program may not change the title now, although `raw` is set. */
+  constructor({ raw, keepsTitle = () => false }: { raw: boolean; keepsTitle?: () => boolean }) {
     this.#raw = raw;
+    this.#keepsTitle = keepsTitle;
   }
 
   filter(bytes: Uint8Array): Buffer {
@@ -145,7 +149,7 @@ export class QueryFilter {
 
   #string(kind: string, body: string): void {
     const query = kind === "]" ? OSC_QUERY : DCS_QUERY;
-    if (!this.#raw) this.#remove();
+    if (!this.#raw || (kind === "]" && TITLE.test(body) && this.#keepsTitle())) this.#remove();
     else if ((kind === "]" || kind === "P") && query.test(body)) this.#remove();
   }
 

@@ -491,6 +491,19 @@ test("a profile can extend a built-in one, and --print shows the result", async 
   assert.equal(json.agent, "claude-code");
 });
 
+test("a default of a profile yields to the user's own setting", async () => {
+  const codex = join(root, "codex");
+  const added = async () => {
+    const print = ["agent", "codex", "--print", "--json"];
+    const { stdout } = await box.run(print, { cwd: workspace, env: { ...env, CODEX_HOME: codex } });
+    return (JSON.parse(stdout) as { arguments: string[] }).arguments.filter((each) => each.startsWith("projects="));
+  };
+  assert.deepEqual(await added(), [`projects={${JSON.stringify(workspace)}={trust_level="untrusted"}}`]);
+  mkdirSync(codex);
+  writeFileSync(join(codex, "config.toml"), `[projects.${JSON.stringify(workspace)}]\ntrust_level = "trusted"\n`);
+  assert.deepEqual(await added(), []);
+});
+
 test("the program is not started where it could not be confined", { skip: EXECUTOR === "native" }, async () => {
   const { code, stderr } = await host("echo RAN");
   assert.equal(code, 125);

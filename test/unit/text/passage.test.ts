@@ -90,3 +90,22 @@ test("resets exactly the modes that were set", () => {
   assert.equal(passage.reset(), "\x1b[?1000l\x1b[?2004l\x1b[?1l\x1b[?1049l\x1b[?25h\x1b>\x1b[m");
   assert.equal(new QueryFilter({ raw: true }).reset(), "\x1b[m");
 });
+
+test("resets and restores the keyboard protocols and modes that a program has selected", () => {
+  const passage = new QueryFilter({ raw: true });
+  passage.filter(Buffer.from("\x1b[>1u\x1b[>5u\x1b[<u\x1b[>4;2m\x1b[?1002h\x1b[?1049h\x1b[1;31mred"));
+  assert.equal(passage.keyboard(), "\x1b[>1u\x1b[>4;2m");
+  assert.equal(passage.modes(), "\x1b[?1002h");
+  assert.equal(passage.reset(), "\x1b[<u\x1b[?1002l\x1b[?1049l\x1b[>4m\x1b[m");
+  passage.filter(Buffer.from("\x1b[<9u\x1b[>4m"));
+  assert.equal(passage.keyboard(), "");
+});
+
+test("removes titles while the title is kept, also where other sequences are passed on", () => {
+  let keeps = true;
+  const passage = new QueryFilter({ raw: true, keepsTitle: () => keeps });
+  const title = "\x1b]2;title\x07\x1b]0;title\x1b\\";
+  assert.equal(passage.filter(Buffer.from(`${title}\x1b]8;;x\x07`)).toString(), "\x1b]8;;x\x07");
+  keeps = false;
+  assert.equal(passage.filter(Buffer.from(title)).toString(), title);
+});

@@ -47,7 +47,7 @@ export async function showApprovals(
       return false;
     },
     press: (key, { alone, quietMs }) => {
-      const { state: next, effect } = press(state, key, shownOf(state, io));
+      const { state: next, effect } = press(state, key, shownOf(state, sizeOf(io, within !== null)));
       const isSettled = alone && Math.min(quietMs, performance.now() - shown.sinceMs) >= SETTLED_MS;
       if (within && !isSettled && startsDecision(state, next, effect)) {
         state = { ...state, message: "That key was typed before the request was shown long enough. Press it again." };
@@ -60,7 +60,7 @@ export async function showApprovals(
       return within !== null && approvals.list({ ...query, limit: 1 }).length === 0;
     },
     lines: () => {
-      const { lines, state: seen } = render(state, io);
+      const { lines, state: seen } = render(state, sizeOf(io, within !== null));
       state = seen;
       const subject = `${state.selected} ${state.entry?.for}`;
       if (subject !== shown.subject) shown = { subject, sinceMs: performance.now() };
@@ -100,9 +100,9 @@ function applyDecision(
   }
 }
 
-function sizeOf(io: Io): ScreenSize {
+function sizeOf(io: Io, within: boolean): ScreenSize {
   const { columns = io.columns, rows = 24 } = process.stdout;
-  return { columns, rows, color: io.color, nowMs: Date.now() };
+  return { columns, rows, color: io.color, nowMs: Date.now(), within };
 }
 
 function shownPart(state: ApprovalsState, size: ScreenSize) {
@@ -111,14 +111,13 @@ function shownPart(state: ApprovalsState, size: ScreenSize) {
   return { selected, details, room: detailRoom({ ...state, selected }, size) };
 }
 
-function shownOf(state: ApprovalsState, io: Io): Shown {
-  const { details, room } = shownPart(state, sizeOf(io));
+function shownOf(state: ApprovalsState, size: ScreenSize): Shown {
+  const { details, room } = shownPart(state, size);
   const commandLines = details?.command.length ?? 0;
   return { lines: commandLines + (details?.rest.length ?? 0), commandLines, room };
 }
 
-function render(state: ApprovalsState, io: Io): { lines: string[]; state: ApprovalsState } {
-  const size = sizeOf(io);
+function render(state: ApprovalsState, size: ScreenSize): { lines: string[]; state: ApprovalsState } {
   const { selected, details, room } = shownPart(state, size);
   const lines = screenLines({ ...state, selected, details }, size);
   return { lines, state: selected ? { ...state, seenTo: Math.max(state.seenTo, state.top + room) } : state };
@@ -139,6 +138,8 @@ interface ScreenSize {
   rows: number;
   color: boolean;
   nowMs: number;
+  /** Whether the list is shown within a session. */
+  within: boolean;
 }
 
 const MOST_LISTED = 8;
@@ -196,11 +197,11 @@ function footer({ entry, selected, message }: ScreenState, size: ScreenSize): st
       `For how long? (30m, 8h, 7d; empty for no limit; Esc to cancel): ${shownLine(entry.text)}`,
     ];
   }
-  return [...note, fit(keysFor(selected), size.columns)];
+  return [...note, fit(keysFor(selected, size.within), size.columns)];
 }
 
 /** Returns the keys that have an effect on the selected request. */
-function keysFor(selected: Approval | null): string {
+function keysFor(selected: Approval | null, within: boolean): string {
   const answers = selected ? ["o once", ...(selected.request.always.ok ? ["a always"] : []), "d deny"] : [];
-  return [...answers, "j/k move", "space/b scroll", "q quit"].join("   ");
+  return [...answers, "j/k move", "space/b scroll", within ? "q back to the session" : "q quit"].join("   ");
 }
