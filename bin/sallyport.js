@@ -59,13 +59,14 @@ function parsed(line) {
 if (isNewEnough(process.versions.node)) {
   // Not an `import` statement, which would load more of Node and take longer than the rest of this file.
   const fs = process.getBuiltinModule("node:fs");
+  delete process.env.SALLYPORT_STARTS_NODE; // set by the native client, which would take a second start for a loop
   hideSqliteWarning();
   enableCompileCache(fs);
   const source = new URL("../src/cli/main.ts", import.meta.url);
   const built = new URL("../dist/cli/main.js", import.meta.url);
   import(fs.existsSync(source) ? source.href : built.href).then(({ main }) => main(process.argv.slice(2)));
 } else {
-  const reason = `sallyport: requires Node 22.19 or newer; this is v${process.versions.node}. Install it from https://nodejs.org. In a checkout, \`npx sallyport\` uses the version that \`npm ci\` installed.`;
+  const reason = `sallyport: requires Node 22.19 or newer, but ${process.execPath} is v${process.versions.node}; install a newer one from https://nodejs.org, or run \`npx sallyport\` in a checkout.`;
   process.stderr.write(`${reason}\n`);
   process.exitCode = 125;
   if (servesMcp(process.argv.slice(2)) && !process.stdin.isTTY) answerWithErrors(reason);

@@ -155,8 +155,21 @@ function install() {
   }
   const missing = make(CLIENT);
   if (missing && strict) explain(missing);
+  if (!missing) recordNode();
   if (!missing) useClient();
   return missing && strict ? 1 : 0;
+}
+
+/**
+ * Writes the path of this Node, which the client then runs. Without it, the client would run the first `node` on PATH,
+ * which may be in a folder that commands can write to. In a checkout, the versions of Node on PATH are those under test.
+ */
+function recordNode() {
+  const file = join(here, "build/node-path");
+  rmSync(file, { force: true });
+  const [major, minor] = process.versions.node.split(".").map(Number);
+  const isNewEnough = major > 22 || (major === 22 && minor >= 19);
+  if (isNewEnough && !existsSync(join(here, "../src"))) writeFileSync(file, `${process.execPath}\n`);
 }
 
 /** Makes a build in build/. Returns the result of the compiler if that fails. */

@@ -42,7 +42,8 @@ struct forward {
 	const struct command_line *line;
 	int signals;
 	struct sink sinks[2];
-	bool lost; /* the connection to the resident gateway has ended */
+	bool lost;        /* the connection to the resident gateway has ended */
+	bool in_messages; /* the output of the command arrives in messages */
 	bool started, merged, done, printed, input_wanted, input_given, input_ended, stopped, output_over;
 	unsigned signal_count;
 	int first_signal;
@@ -51,6 +52,7 @@ struct forward {
 	char *notes, *missing_note;
 	size_t notes_length;
 	struct output output;
+	uint64_t printed_to[2]; /* the positions in the streams up to which messages have been printed */
 	int keeper;       /* connection to the keeper of the command, which reports new output */
 	int64_t watch_at; /* when to connect to it */
 	struct chunk chunk;
@@ -85,10 +87,13 @@ __attribute__((noreturn)) static void run_with_node(const struct forward *forwar
 __attribute__((noreturn)) static void continue_with_node(const struct forward *forward)
 {
 	char text[192];
-	snprintf(text, sizeof text, "%s %" PRIu64 " %" PRIu64 " %d %d", forward->resident->id,
-		 forward->started ? output_returned(&forward->output, 0) : 0,
-		 forward->started ? output_returned(&forward->output, 1) : 0, forward->input_given && !forward->input_wanted,
-		 forward->input_ended);
+	uint64_t printed[2];
+	for (unsigned stream = 0; stream < 2; stream++)
+		printed[stream] = forward->in_messages ? forward->printed_to[stream]
+				  : forward->started   ? output_returned(&forward->output, stream)
+						       : 0;
+	snprintf(text, sizeof text, "%s %" PRIu64 " %" PRIu64 " %d %d", forward->resident->id, printed[0], printed[1],
+		 forward->input_given && !forward->input_wanted, forward->input_ended);
 	setenv(CONTINUE_VARIABLE, text, 1);
 	run_with_node(forward);
 }
@@ -167,9 +172,22 @@ static void begin_output(struct forward *forward, const struct message *message)
 		continue_with_node(forward);
 	forward->started = true;
 	forward->merged = message->payload[0] & STARTED_MERGED;
+	forward->in_messages = message->payload[0] & STARTED_IN_MESSAGES;
+	if (forward->in_messages) {
+		forward->output_over = true;
+		return;
+	}
 	forward->watch_at = monotonic_us() + WATCH_AFTER;
 	if (!output_open(&forward->output, message->payload + 1, forward->merged))
 		forward->output_over = true; /* the command was refused */
+}
+
+static uint64_t get64(const char *bytes)
+{
+	uint64_t value = 0;
+	for (unsigned i = 8; i-- > 0;)
+		value = value << 8 | (unsigned char)bytes[i];
+	return value;
 }
 
 static void finish(struct forward *forward, const struct message *message)
@@ -202,6 +220,10 @@ static void handle_message(struct forward *forward, const struct message *messag
 		forward->chunk = (struct chunk){message->type == TO_CLIENT_STDERR, forward->queue, message->length};
 		break;
 	case TO_CLIENT_WANT_INPUT: forward->input_wanted = forward->input_given = true; break;
+	case TO_CLIENT_PRINTED:
+		for (unsigned stream = 0; stream < 2 && message->length == 16; stream++)
+			forward->printed_to[stream] = get64(message->payload + 8 * stream);
+		break;
 	case TO_CLIENT_DONE: finish(forward, message); break;
 	default: break;
 	}
@@ -368,7 +390,8 @@ void forward_answer(struct resident *resident, const struct command_line *line)
 	open_sink(&forward->sinks[1], 2);
 	for (;;) {
 		/* A message is handled when the output before it has been printed. */
-		while ((print_chunk(forward) || forward->started) && !forward->done && resident_next(resident, &message))
+		while ((print_chunk(forward) || (forward->started && !forward->in_messages)) && !forward->done &&
+		       resident_next(resident, &message))
 			handle_message(forward, &message);
 		if (forward->lost && !forward->done && forward->chunk.length == 0)
 			on_lost_resident(forward);

@@ -12,6 +12,7 @@ enum to_client {
 	TO_CLIENT_STDERR = 5,
 	TO_CLIENT_WANT_INPUT = 6, /* send one message with input */
 	TO_CLIENT_DONE = 7,       /* u8 exit code, end of the note about missing output NUL, text for stderr */
+	TO_CLIENT_PRINTED = 8,    /* u64, u64: bytes of the command's streams that the messages so far contain */
 };
 
 enum from_client {
@@ -22,6 +23,7 @@ enum from_client {
 };
 
 #define STARTED_MERGED 1u
+#define STARTED_IN_MESSAGES 2u /* the output arrives in messages, not in the log */
 
 #define MESSAGE_HEADER 5u /* the length and the type */
 #define MESSAGE_MAX (1u << 17)

@@ -1,6 +1,8 @@
 import type { Readable } from "node:stream";
 import type { ParseArgsOptionsConfig } from "node:util";
 import type { RunRequest } from "../core/request.ts";
+import type { TerminalSize } from "../core/terminal.ts";
+import type { Consent } from "../gateway/authorize.ts";
 import type { ShellForm } from "../sandbox/launch-spec.ts";
 
 /** The streams a command reads and writes. Data goes to `out`, everything else to `err`. */
@@ -14,6 +16,8 @@ export interface Io {
   /** Whether stdout cannot be read: it is /dev/null, which Node also opens when stdout is closed. */
   isDiscarded: boolean;
   columns: number;
+  /** The size of the terminal on stdout, if it is that of another process. */
+  size?: TerminalSize;
   color: boolean;
 }
 
@@ -54,21 +58,32 @@ export interface Command {
   failureCode?: number;
   run(invocation: Invocation): Promise<number>;
   /**
-   * Returns the request if `run` would only stream the output of this foreground command, and null otherwise. The
-   * resident gateway then starts it, and the native client streams the output. Throws like `run`.
+   * Returns the request if `run` would only start this command and stream its output, and null otherwise. The resident
+   * gateway then starts it, and the native client prints the output. Throws like `run`. `session` is the ID of the
+   * session that will be started.
    */
-  foreground?(invocation: Invocation): ForegroundRun | null;
+  planned?(invocation: Invocation, session: string): PlannedCommand | null;
 }
 
-/** A foreground command whose output is streamed. */
-export interface ForegroundRun {
+/** A command that is started, and whose output is streamed. */
+export interface PlannedCommand {
   request: RunRequest;
   /** Whether escape sequences are printed unchanged on a terminal. */
   raw: boolean;
+  /** Whether the command runs in the background and only its ID is printed. */
+  detached?: boolean;
+  /** Default: where an approval is required, Node runs the command line and waits for the decision. */
+  approvalTimeoutMs?: number;
+  /** The approval that the user of an agent host has given, and the environment that it is bound to. */
+  consented?: { consent?: Consent; env?: Record<string, string> };
   /** How bash runs the text of the request, for a command that acts as a shell. */
   shell?: ShellForm | null;
   /** Default: the caller's working directory. */
   workspace?: string;
+  /** Whether the command ends when the caller is killed, as that of a shell does with its process group. */
+  endsWithCaller?: boolean;
+  /** Called when Node is used instead, and nothing has been recorded. */
+  release?(): void;
   /** Called after the command has ended. */
   finish?(): void;
 }

@@ -221,27 +221,35 @@ export class Gateway {
    *
    * @internal
    */
-  async startAs(request: RunRequest, options: ShellStartOptions): Promise<Session> {
+  startAs(request: RunRequest, options: ShellStartOptions): Promise<Session> {
+    return this.#start(request, options, {});
+  }
+
+  async #start(
+    request: RunRequest,
+    options: ShellStartOptions,
+    more: Pick<SubmitOptions, "id" | "withoutApproval">,
+  ): Promise<Session> {
     const { foreground = false, signal, approvalTimeoutMs, logFolder, shell, consent } = options;
     signal?.throwIfAborted();
-    const submitOptions = { background: !foreground, signal, approvalTimeoutMs, logFolder, shell, consent };
+    const submitOptions = { background: !foreground, signal, approvalTimeoutMs, logFolder, shell, consent, ...more };
     // An approval is bound to the environment in which it was requested (invariant 2).
     const context = options.env ? { ...this.#context, env: options.env } : this.#context;
     return this.#submit(context, request, submitOptions);
   }
 
   /**
-   * Starts a foreground command under the given ID. Rejects with `ApprovalRequired`, and records nothing, if it requires
-   * an approval. Rejects like `start` otherwise.
+   * Starts a command under the given ID, in the background unless `foreground` is set. If it requires an approval that
+   * is not given, and no `approvalTimeoutMs` is set, rejects with `ApprovalRequired` and records nothing. Otherwise,
+   * rejects like `start`.
    *
    * @internal
    */
-  startAllowed(
-    request: RunRequest,
-    { id, signal, shell }: { id: string; signal: AbortSignal; shell?: ShellForm | undefined },
-  ): Promise<Session> {
-    const submitOptions = { background: false, signal, approvalTimeoutMs: undefined, id, shell, withoutApproval: true };
-    return this.#submit(this.#context, request, submitOptions);
+  startAllowed(request: RunRequest, options: ShellStartOptions & { id: string }): Promise<Session> {
+    return this.#start(request, options, {
+      id: options.id,
+      withoutApproval: options.approvalTimeoutMs === undefined && !options.consent,
+    });
   }
 
   async #submit(context: GatewayContext, request: RunRequest, submitOptions: SubmitOptions): Promise<Session> {

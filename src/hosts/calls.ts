@@ -3,7 +3,17 @@
  * state folder, which neither an agent's commands nor the text of a call can reach (invariant 7).
  */
 import { createHash, randomBytes } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { SallyportError } from "../core/error.ts";
 
@@ -52,21 +62,54 @@ export function saveCall(state: string, call: HostCall): string {
   return id;
 }
 
-/** Takes a call, so that it cannot run again. Throws CommandDenied when it is not known, too old, or has run. */
-export function takeCall(state: string, id: string): HostCall {
+/**
+ * Takes a call, so that it cannot run again. Throws CommandDenied when it is not known, too old, or has run. With
+ * `session`, the call is that of a session that another process may have started.
+ */
+export function takeCall(state: string, id: string, session: string | null = null): HostCall {
+  const from = session !== null && existsSync(claimedFile(state, id, session)) ? claimedFile(state, id, session) : null;
+  const taken = callFile(state, id, "taken");
+  try {
+    return rename(from ?? callFile(state, id, "call"), taken);
+  } finally {
+    rmSync(taken, { force: true });
+  }
+}
+
+/**
+ * Claims a call for a session, so that only the process that runs it can take it. `release` returns the call when the
+ * session has not been recorded, and `finish` removes it when the session has ended.
+ */
+export function claimCall(
+  state: string,
+  id: string,
+  session: string,
+): { call: HostCall; release: () => void; finish: () => void } {
+  const file = callFile(state, id, "call");
+  const claimed = claimedFile(state, id, session);
+  const call = rename(file, claimed);
+  return { call, release: () => renameSync(claimed, file), finish: () => rmSync(claimed, { force: true }) };
+}
+
+function claimedFile(state: string, id: string, session: string): string {
+  return callFile(state, id, `${session}.claimed`);
+}
+
+function callFile(state: string, id: string, suffix: string): string {
   if (!ID.test(id)) throw unknownCall();
-  const folder = folderOf(state);
-  const taken = join(folder, `${id}.taken`);
+  return join(folderOf(state), `${id}.${suffix}`);
+}
+
+/** Renames the file of a call, and returns the call. */
+function rename(from: string, taken: string): HostCall {
   try {
     // Of several processes, only one can rename the file.
-    renameSync(join(folder, `${id}.call`), taken);
+    renameSync(from, taken);
     if (Date.now() - statSync(taken).mtimeMs > MAX_AGE_MS) throw unknownCall();
     return JSON.parse(readFileSync(taken, "utf8")) as HostCall;
   } catch (error) {
     if (error instanceof SallyportError || (error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     throw unknownCall();
-  } finally {
-    rmSync(taken, { force: true });
   }
 }
 

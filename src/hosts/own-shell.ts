@@ -1,4 +1,4 @@
-import { accessSync, constants, readFileSync, realpathSync, statSync } from "node:fs";
+import { accessSync, closeSync, constants, openSync, readFileSync, readSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isWithin } from "../sandbox/workspace.ts";
@@ -8,9 +8,34 @@ import { quoteArgv, splitWords } from "../shell/quote.ts";
 const BIN = fileURLToPath(new URL("../../bin/", import.meta.url));
 const MAX_SHIM_BYTES = 4096;
 
+/** The Node that the native client runs, as native/install.js has recorded it. */
+const RECORDED_NODE = fileURLToPath(new URL("../../native/build/node-path", import.meta.url));
+
 /** Returns the program `sallyport` with absolute paths, which do not depend on the PATH of a host. */
 export function ownProgram(): string[] {
+  return installedClient() ?? nodeProgram();
+}
+
+function nodeProgram(): string[] {
   return [process.execPath, join(BIN, "sallyport.js")];
+}
+
+/** Returns the native client if npm has installed it and it does not need the PATH of a host, and null otherwise. */
+function installedClient(): string[] | null {
+  const path = join(BIN, "sallyport.cjs");
+  const start = Buffer.alloc(4);
+  try {
+    statSync(readFileSync(RECORDED_NODE, "utf8").trimEnd());
+    const fd = openSync(path, "r");
+    try {
+      readSync(fd, start);
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return null;
+  }
+  return start.toString("latin1") === "\x7fELF" ? [path] : null;
 }
 
 /**
@@ -56,11 +81,12 @@ function isShim(path: string): boolean {
 /** Reports whether a text is a script of `shellShim` that runs this installation. */
 export function isShellShim(text: string): boolean {
   const [, line] = /^#!\/bin\/sh\nexec (.+) "\$@"\n$/.exec(text) ?? [];
-  const [program = "", script = "", ...rest] = line === undefined ? [] : (splitWords(line) ?? []);
-  const [node, own] = ownProgram();
+  const [program = "", ...rest] = line === undefined ? [] : (splitWords(line) ?? []);
   // Only words without anything that a shell expands.
-  if (line === undefined || quoteArgv([program, script, ...rest]) !== line) return false;
-  return program === node && realPathOf(script) === realPathOf(own ?? "") && rest.at(-1) === "sh";
+  if (quoteArgv([program, ...rest]) !== line || rest.at(-1) !== "sh") return false;
+  const [node, own = ""] = nodeProgram();
+  if (program !== node) return program === installedClient()?.[0];
+  return realPathOf(rest[0] ?? "") === realPathOf(own);
 }
 
 function isExecutable(path: string): boolean {

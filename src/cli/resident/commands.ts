@@ -1,5 +1,5 @@
 /**
  * The commands that the resident gateway answers. A command in this list only prints, and reads no terminal, or ends in a
- * foreground run that its `foreground` describes. native/client/commands.h has the same list.
+ * command that its `planned` describes. native/client/commands.h has the same list.
  */
 export const RESIDENT_COMMANDS: readonly string[] = ["check", "hook", "run", "sh"];

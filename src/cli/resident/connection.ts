@@ -12,7 +12,7 @@ import {
   FROM_CLIENT,
   type Message,
   Messages,
-  STARTED_MERGED,
+  STARTED,
   TO_CLIENT,
 } from "./protocol.ts";
 
@@ -32,6 +32,7 @@ export class ClientConnection {
   readonly #closed = new AbortController();
   readonly #timer: NodeJS.Timeout;
   #requested = false;
+  #answered = false;
   #input: Readable | null = null;
   #wantsInput = false;
   #signals: number[] = [];
@@ -68,13 +69,32 @@ export class ClientConnection {
     this.#socket.end();
   }
 
-  started(folder: string, merged: boolean): void {
-    const flags = Buffer.from([merged ? STARTED_MERGED : 0]);
+  started(folder: string, options: Record<keyof typeof STARTED, boolean>): void {
+    const { merged, inMessages } = options;
+    const flags = Buffer.from([(merged ? STARTED.merged : 0) | (inMessages ? STARTED.inMessages : 0)]);
     this.#send(TO_CLIENT.started, Buffer.concat([flags, Buffer.from(`${folder}\0`)]));
+  }
+
+  /** Tells up to which position of each stream the output has been sent, where Node would continue. */
+  printed(first: number, second: number): void {
+    const payload = Buffer.alloc(16);
+    payload.writeBigUInt64LE(BigInt(first), 0);
+    payload.writeBigUInt64LE(BigInt(second), 8);
+    this.#send(TO_CLIENT.printed, payload);
+  }
+
+  /** Called when the client is gone before its command line has been answered, also if that was before it was set. */
+  set onGone(listener: () => void) {
+    const listen = () => {
+      if (!this.#answered) listener();
+    };
+    if (this.gone.aborted) listen();
+    else this.gone.addEventListener("abort", listen);
   }
 
   /** Ends the answer. `notes` is printed to stderr after the output of the command. */
   done(code: number, notes: string): void {
+    this.#answered = true;
     // The client counts the bytes that are missing.
     const note = missingNote(0).replace(/^\D*0/, "");
     this.#send(TO_CLIENT.done, Buffer.concat([Buffer.from([code]), Buffer.from(`${note}\n\0${notes}`)]));
@@ -86,7 +106,7 @@ export class ClientConnection {
   }
 
   /** Returns the streams of the client. */
-  io({ isTTY, stdinIsDevice, isDiscarded, columns, env }: ClientRequest): Io {
+  io({ isTTY, stdinIsDevice, isDiscarded, columns, rows, env }: ClientRequest): Io {
     const stdin = () => Object.assign(this.#stdin(), { isDevice: stdinIsDevice });
     return {
       out: (text) => this.#print(TO_CLIENT.stdout, text),
@@ -98,6 +118,7 @@ export class ClientConnection {
       isTTY,
       isDiscarded,
       columns: columns || Number(env.COLUMNS) || 80,
+      size: { columns: columns || 80, rows: rows || 24 },
       color: wantsColor(isTTY.stdout, env),
     };
   }

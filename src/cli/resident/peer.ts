@@ -20,6 +20,9 @@ const MAX_KNOWN = 1000;
 /** Processes by pid and start time without a keeper among their ancestors. They cannot get one later. */
 const outside = new Set<string>();
 
+/** The rights of this process, which never changes them. */
+let ownRights: string | null = null;
+
 function rightsOf(pid: number | "self"): string {
   const status = readFileSync(`/proc/${pid}/status`, "latin1").match(SAME_STATUS) ?? [];
   return [...status, ...SAME_LINKS.map((name) => readlinkSync(`/proc/${pid}/${name}`))].join("\n");
@@ -32,7 +35,8 @@ function bearsName(pid: number, name: string): boolean {
 /** Reports whether the peer is the process `pid`, which has taken `name`, and has the rights of this process. */
 export function isTrustedPeer(pid: number, name: string): boolean {
   try {
-    if (!bearsName(pid, name) || rightsOf(pid) !== rightsOf("self") || isInSession(pid)) return false;
+    ownRights ??= rightsOf("self");
+    if (!bearsName(pid, name) || rightsOf(pid) !== ownRights || isInSession(pid)) return false;
     // Checked again: until here, the process may have exited and another one may have its pid.
     return bearsName(pid, name);
   } catch {

@@ -17,6 +17,8 @@ export const TO_CLIENT = {
   wantInput: 6,
   /** u8 exit code, what follows the number in the note about missing output, ending with NUL, then text for stderr. */
   done: 7,
+  /** u64 bytes of stdout or both, u64 bytes of stderr: how much of the command's output the messages so far contain. */
+  printed: 8,
 } as const;
 
 /** Messages from a client to the resident gateway. */
@@ -31,7 +33,11 @@ export const FROM_CLIENT = {
 } as const;
 
 /** Flags of `started`. */
-export const STARTED_MERGED = 1;
+export const STARTED = {
+  merged: 1,
+  /** The output arrives in messages. The client does not read the log. */
+  inMessages: 2,
+} as const;
 
 const HEADER = 4;
 const REQUEST_MAX = 4 << 20;

@@ -17,7 +17,7 @@ export function localTerminal(io: Io): LocalTerminal | null {
   const input = io.stdin as ReadStream;
   const output: WriteStream = process.stdout;
   return {
-    size: () => ({ columns: bounded(output.columns || 80), rows: bounded(output.rows || 24) }),
+    size: () => io.size ?? { columns: bounded(output.columns || 80), rows: bounded(output.rows || 24) },
     onResize: (listener) => {
       output.on("resize", listener);
       return () => output.off("resize", listener);

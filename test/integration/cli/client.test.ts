@@ -3,12 +3,14 @@ import { type ChildProcess, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   readlinkSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { createConnection, createServer } from "node:net";
@@ -112,6 +114,54 @@ test("answers hooks and runs the shell of agent hosts without starting Node", as
     input: "typed\n",
   });
   assert.deepEqual([shell.stdout, shell.code], ["typed\n", 4]);
+});
+
+test("runs what a hook has answered once, without starting Node", async () => {
+  const cwd = join(box.folder, "hooked");
+  mkdirSync(cwd);
+  const command = "echo run >> runs; /bin/cat runs; exit 3";
+  const event = { tool_name: "Bash", tool_input: { command }, cwd, hook_event_name: "PreToolUse" };
+  const input = JSON.stringify({ ...event, session_id: "s", tool_use_id: "t" });
+  const answered = await box.run(["hook", "codex"], { env: ALONE, input, cwd });
+  const [, call = ""] = /(--sallyport-call=[0-9a-f]+)/.exec(answered.stdout) ?? [];
+  const other = await box.run(["sh", call, "-c", "echo other"], { env: ALONE, cwd });
+  assert.match(other.stderr, /not the command that the hook/);
+  assert.equal(other.code, 126);
+  const second = await box.run(["hook", "codex"], { env: ALONE, input, cwd });
+  const [, valid = ""] = /(--sallyport-call=[0-9a-f]+)/.exec(second.stdout) ?? [];
+  const line = ["sh", valid, "-c", command];
+  const [one, two] = await Promise.all([1, 2].map(() => box.run(line, { env: ALONE, cwd })));
+  assert.deepEqual([one?.code, two?.code].sort(), [126, 3]);
+  assert.equal((one?.stdout ?? "") + (two?.stdout ?? ""), "run\n");
+  assert.deepEqual(
+    readdirSync(join(box.state, "hosts")).filter((name) => /call|claim/.test(name)),
+    [],
+  );
+});
+
+test("filters output on a terminal, and starts commands in the background, without starting Node", async () => {
+  const text = String.raw`printf 'a\033[31mred\033]52;c;aGk=\007\n'; exit 3`;
+  // A terminal of `script`, which is found on PATH, without Node for the client.
+  const onTerminal = (args: string[], columns = 80) =>
+    box.terminal(args, { columns, shellBefore: `export PATH='${ALONE.PATH}';` });
+  const shown = await onTerminal(["run", "-c", text]);
+  assert.ok(shown.stdout.startsWith("a\x1b[31mred"), shown.stdout);
+  assert.match(shown.stdout, /\\e\]52;c;aGk=/);
+  assert.ok(!shown.stdout.includes("\x1b]52"));
+  assert.equal(shown.code, 3);
+  const own = await onTerminal(["run", "-t", "-c", "/bin/stty size; exit 4"], 91);
+  assert.match(own.stdout, /24 91/);
+  assert.equal(own.code, 4);
+  const piped = await box.run(["run", "-t", "-c", "/usr/bin/tty; exit 5"], { env: ALONE });
+  assert.match(piped.stdout, /^\/dev\/pts\/\d+\r\n$/);
+  const detached = await box.run(["run", "-d", "-c", "echo out; exit 6"], { env: ALONE });
+  assert.deepEqual([detached.code, detached.stderr], [0, ""]);
+  assert.equal((await box.run(["wait", detached.stdout.trim()])).code, 6);
+  const blocked = await box.run(["run", "-d", "-c", "shutdown now"], { env: ALONE });
+  assert.equal(blocked.code, 126);
+  const asked = await box.run(["run", "-d", "--sandbox", "off", "--", "/bin/true"], { env: ALONE });
+  assert.match(asked.stderr, /approv/);
+  assert.equal(asked.code, 126);
 });
 
 test("runs everything else with Node, before anything is recorded", async () => {
@@ -234,6 +284,19 @@ test("a client that is killed leaves its command running, and its end is recorde
   assert.equal((await box.run(["wait", "orphan"])).code, 5);
 });
 
+test("a command of the shell of an agent host ends with its client", async () => {
+  const cwd = join(box.folder, "killed");
+  mkdirSync(cwd);
+  const env = { ...ALONE, SALLYPORT_WORKSPACE: cwd };
+  const child = box.spawn(["sh", "-c", "echo ready; exec /bin/sleep 600"], { cwd, env });
+  const text = shown(child);
+  await until("the command prints", () => text() !== "");
+  child.kill("SIGKILL");
+  await once(child, "close");
+  const running = async () => (await box.run(["ps", "-q"])).stdout;
+  await until("the command has ended", async () => (await running()) === "");
+});
+
 test("continues without the resident gateway when that is killed", async () => {
   const line = ["run", "--name", "survivor", "-c", "echo one; sleep 1; echo two; echo three >&2; exit 7"];
   const child = box.spawn(line);
@@ -261,6 +324,67 @@ test("continues without the resident gateway when that is killed", async () => {
   const after = await done;
   assert.deepEqual([after.stdout, after.code], ["one\ntwo\n", 6]);
   assert.equal(readFileSync(join(cwd, "runs"), "utf8"), "x\n");
+});
+
+test("continues on a terminal without the resident gateway when that is killed", async () => {
+  box.startResident();
+  const { child, shows } = box.onTerminal(["run", "-c", "echo one; sleep 2; echo two; exit 7"]);
+  const ended = outcome(child);
+  await until("the command prints", () => shows().includes("one"));
+  await killResident();
+  const { stdout, code } = await ended;
+  assert.deepEqual([stdout, code], ["one\ntwo\n", 7]);
+});
+
+/** Copies the client into a package with its script, and records a path of Node. */
+function packageWith(name: string, record: string | null): string {
+  const folder = join(box.operator, name);
+  mkdirSync(join(folder, "native/build"), { recursive: true });
+  mkdirSync(join(folder, "bin"));
+  copyFileSync(CLIENT, join(folder, "bin/sallyport.cjs"));
+  symlinkSync(ENTRY, join(folder, "bin/sallyport.js"));
+  if (record !== null) writeFileSync(join(folder, "native/build/node-path"), `${record}\n`);
+  return join(folder, "bin/sallyport.cjs");
+}
+
+/** Creates a program `node` and returns its folder. */
+function nodeScript(folder: string, text: string): string {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "node"), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  return folder;
+}
+
+test("runs the Node that was recorded at installation, otherwise one that no command can replace", () => {
+  const work = join(box.folder, "node-work");
+  mkdirSync(work);
+  const version = (program: string, path: string) => {
+    const env = { PATH: path, HOME: box.folder, SALLYPORT_STATE: box.state };
+    const { stdout, stderr, status } = spawnSync(program, ["--version"], { cwd: work, env, encoding: "utf8" });
+    return { stdout, stderr, status };
+  };
+  const forged = nodeScript(join(work, "bin"), `echo forged`);
+  const own = `${join(process.execPath, "..")}`;
+  assert.match(version(packageWith("recorded", process.execPath), forged).stdout, /^\d+\.\d+\.\d+\n$/);
+  const removed = packageWith("removed", "/opt/removed/node");
+  assert.match(version(removed, own).stdout, /^\d+\.\d+\.\d+\n$/);
+  const shared = nodeScript(join(box.operator, "shared"), "echo forged");
+  chmodSync(shared, 0o777);
+  const linked = join(box.operator, "linked");
+  mkdirSync(linked);
+  symlinkSync(join(forged, "node"), join(linked, "node"));
+  for (const folder of [forged, shared, linked, "", "bin"]) {
+    const { stdout, stderr, status } = version(removed, `${folder}:${own}`);
+    // An empty entry is the working directory, which has no `node`.
+    if (folder === "") assert.equal(status, 0);
+    else assert.deepEqual([stdout, status], ["", 126], folder);
+    if (folder !== "")
+      assert.match(stderr, /^sallyport: cannot run node: commands or other users could replace [^\n]*\n$/);
+  }
+  const loop = nodeScript(join(box.operator, "loop"), `exec '${removed}' --version`);
+  const started = version(removed, loop);
+  assert.match(started.stderr, /^sallyport: cannot run node: [^\n]* starts sallyport instead of Node[^\n]*\n$/);
+  assert.equal(started.status, 125);
+  assert.match(version(removed, "/bin/none").stderr, /^sallyport: cannot run node: it is not on PATH[^\n]*\n$/);
 });
 
 test("clients that start at the same time start one resident gateway", async () => {

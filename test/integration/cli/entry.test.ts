@@ -20,7 +20,10 @@ test("rejects an old version of Node with one line and exit code 125", async () 
   for (const version of ["12.22.12", "20.20.2", "22.18.9"]) {
     const { stdout, stderr, code } = await withNode(version);
     assert.deepEqual({ stdout, code }, { stdout: "", code: 125 });
-    assert.match(stderr, new RegExp(`^sallyport: requires Node 22\\.19 or newer; this is v${version}\\. [^\\n]*\\n$`));
+    assert.match(
+      stderr,
+      new RegExp(`^sallyport: requires Node 22\\.19 or newer, but [^ ]+ is v${version}; [^\\n]*\\n$`),
+    );
   }
 });
 
@@ -36,7 +39,7 @@ test("answers an MCP host that starts it with an old version of Node", async () 
     const { id, error, ...rest } = JSON.parse(stdout);
     assert.deepEqual({ id, rest, code }, { id: 1, rest: { jsonrpc: "2.0" }, code: 125 });
     assert.equal(`${error.message}\n`, stderr);
-    assert.match(error.message, /requires Node 22\.19 or newer; this is v20\.20\.2/);
+    assert.match(error.message, /requires Node 22\.19 or newer, but .* is v20\.20\.2;/);
   }
   for (const args of [
     ["mcp", "--http", "0"],

@@ -4,7 +4,7 @@ import { callerEnv, callerFolder, callerParent } from "../../../core/caller.ts";
 import { SallyportError } from "../../../core/error.ts";
 import type { RunRequest } from "../../../core/request.ts";
 import type { Consent } from "../../../gateway/authorize.ts";
-import { directoryFileOf, type HostCall, takeCall } from "../../../hosts/calls.ts";
+import { claimCall, directoryFileOf, type HostCall, takeCall } from "../../../hosts/calls.ts";
 import { reportDirectory, takeReportedDirectory, writeHostFile } from "../../../hosts/directory-file.ts";
 import { readShellArguments, type ShellArguments } from "../../../hosts/shell-arguments.ts";
 import { hostWorkspace, type ShellCaller } from "../../../hosts/workspace.ts";
@@ -13,7 +13,7 @@ import { realShell, type ShellForm } from "../../../sandbox/launch-spec.ts";
 import { isWithin } from "../../../sandbox/workspace.ts";
 import { quoteWord } from "../../../shell/quote.ts";
 import { visible } from "../../../text/visible.ts";
-import { type Command, type Invocation, type Io, UsageError } from "../../command.ts";
+import { type Command, type Invocation, type Io, type PlannedCommand, UsageError } from "../../command.ts";
 import { stateFolder, withGateway } from "../../open.ts";
 import { localUser } from "../../person.ts";
 import { takeContinuation } from "../../resident/continuation.ts";
@@ -59,17 +59,18 @@ export const sh: Command = {
     ["Start a confined shell on this terminal", "sallyport sh"],
     ["Run a script", "sallyport sh ./build.sh release"],
   ],
-  foreground: (invocation) => {
+  planned: (invocation, session) => {
     const { rest, io } = invocation;
-    // A terminal is attached to the command, and the call of a hook can be taken only once.
-    if ((io.isTTY.stdin && io.isTTY.stdout) || rest?.[0]?.startsWith(CALL_OPTION)) return null;
+    // On a terminal, a person can type to the command, and decide on approvals.
+    if (io.isTTY.stdin && (io.isTTY.stdout || io.isTTY.stderr)) return null;
     const caller = shellCaller();
-    const given = readShellArguments(rest ?? []);
-    if ("problem" in given) throw new UsageError(given.problem);
+    const { id, given } = argumentsOf(rest);
+    const state = stateFolder(invocation.values);
+    if (id !== null) return plannedCall({ given, state, claim: claimCall(state, id, session), id }, caller, io);
     const workspace = hostWorkspace(caller);
-    assertOwnFoldersOutside(workspace, stateFolder(invocation.values));
+    assertOwnFoldersOutside(workspace, state);
     const { request, form, finish } = planShell(given, { workspace, caller, io });
-    return { request, raw: false, shell: form, workspace, finish };
+    return { request, raw: false, shell: form, workspace, finish, endsWithCaller: true, ...waitFor(io) };
   },
   run: (invocation) => runShell(invocation, shellCaller()),
 };
@@ -78,18 +79,64 @@ function shellCaller(): ShellCaller {
   return { cwd: callerFolder(), env: callerEnv(), parent: callerParent() };
 }
 
+/** Separates the option with the ID of a call from the arguments of bash. */
+function argumentsOf(rest: readonly string[] | null): { id: string | null; given: ShellArguments } {
+  const argv = withoutCall(rest ?? []);
+  const given = readShellArguments(argv);
+  if ("problem" in given) throw new UsageError(given.problem);
+  const id = rest && argv !== rest ? (rest[0]?.slice(CALL_OPTION.length) ?? null) : null;
+  return { id, given };
+}
+
+function withoutCall(argv: readonly string[]): readonly string[] {
+  return argv[0]?.startsWith(CALL_OPTION) ? argv.slice(1) : argv;
+}
+
+/** Plans a command that a hook has let run. */
+function plannedCall(
+  {
+    given,
+    state,
+    id,
+    claim,
+  }: { given: ShellArguments; state: string; id: string; claim: ReturnType<typeof claimCall> },
+  caller: ShellCaller,
+  io: Io,
+): PlannedCommand {
+  try {
+    const call = callOf(claim.call, given, caller);
+    const { workspace } = call;
+    assertOwnFoldersOutside(workspace, state);
+    const { request, form, finish } = planCall(given, { id, state, call }, caller, io);
+    return {
+      request,
+      raw: false,
+      shell: form,
+      workspace,
+      consented: consentOf(call),
+      ...waitFor(io),
+      endsWithCaller: true,
+      release: claim.release,
+      finish: () => {
+        claim.finish();
+        finish();
+      },
+    };
+  } catch (error) {
+    claim.finish();
+    throw error;
+  }
+}
+
 /** Runs the shell for a caller. Never runs anything outside Sallyport: every failure ends with an error. */
 async function runShell(invocation: Invocation, caller: ShellCaller): Promise<number> {
   const continuation = takeContinuation();
-  const [first = "", ...others] = invocation.rest ?? [];
-  const id = first.startsWith(CALL_OPTION) ? first.slice(CALL_OPTION.length) : null;
-  const argv = id === null ? (invocation.rest ?? []) : others;
-  if (isInsideSession()) replaceByBash(argv);
-  const given = readShellArguments(argv);
-  if ("problem" in given) throw new UsageError(given.problem);
+  if (isInsideSession()) replaceByBash(withoutCall(invocation.rest ?? []));
+  const { id, given } = argumentsOf(invocation.rest);
   const { io } = invocation;
   const state = stateFolder(invocation.values);
-  const called = id === null ? null : { id, state, call: callOf(takeCall(state, id), given, caller) };
+  const session = continuation?.id ?? null;
+  const called = id === null ? null : { id, state, call: callOf(takeCall(state, id, session), given, caller) };
   const workspace = called?.call.workspace ?? hostWorkspace(caller);
   assertOwnFoldersOutside(workspace, state);
   const planned = called ? planCall(given, called, caller, io) : planShell(given, { workspace, caller, io });

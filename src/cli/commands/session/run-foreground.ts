@@ -10,7 +10,7 @@ import { missingNote, reportOutcome } from "../../notes.ts";
 import { reportError } from "../../report-error.ts";
 import { type Continuation, continuedSession } from "../../resident/continuation.ts";
 import { attachSession } from "../../terminal/attach-session.ts";
-import { type OutputWriter, outputWriter } from "../../terminal/output.ts";
+import { type OutputMode, type OutputWriter, outputWriter } from "../../terminal/output.ts";
 
 type ForegroundOptions = Omit<Parameters<Gateway["startAs"]>[1], "foreground" | "signal">;
 
@@ -43,9 +43,8 @@ export async function runStreamed(
         session.kill({ graceMs: request.graceMs }).catch(() => {});
       });
     }
-    const mode = raw ? "raw" : request.pty === true ? "drawing" : "visible";
     const after = begun ? continuation?.after : undefined;
-    const writer = outputWriter(io, mode);
+    const writer = outputWriter(io, outputMode(request, raw));
     const missing = await streamOutput(session, { graceMs: request.graceMs, writer, io, after });
     const info = await session.wait();
     reportOutcome(info, io);
@@ -61,6 +60,12 @@ export async function runStreamed(
     stopFeeding();
     signals.stop();
   }
+}
+
+/** Returns how the output of a command is printed on a terminal. */
+export function outputMode(request: RunRequest, raw: boolean): OutputMode {
+  if (raw) return "raw";
+  return request.pty === true ? "drawing" : "visible";
 }
 
 /** Prints the output of the command and returns the number of bytes that were dropped. */

@@ -21,7 +21,7 @@ import {
   textOption,
   textOptions,
 } from "../../options.ts";
-import { takeContinuation } from "../../resident/continuation.ts";
+import { type Continuation, continuedSession, takeContinuation } from "../../resident/continuation.ts";
 import { promptUnlessAttached } from "../../terminal/approval-prompt.ts";
 import { localTerminal } from "../../terminal/tty.ts";
 import { runOnTerminal, runStreamed } from "./run-foreground.ts";
@@ -119,20 +119,23 @@ export const run: Command = {
     ["Run without write access and without network", "sallyport run --sandbox read-only --network off -- ./audit.sh"],
     ["Limit memory and CPU", "sallyport run --memory 512M --cpu 1.5 -- make -j8"],
   ],
-  foreground: (invocation) => {
+  planned: (invocation) => {
     const { values } = invocation;
-    if (values.detach || values.tty || values.json) return null;
-    return { request: runRequest(invocation), raw: values.raw === true };
+    if (values.json || attaches(invocation)) return null;
+    const detached = values.detach === true;
+    const request = runRequest(invocation);
+    if (!detached) return { request, raw: values.raw === true };
+    return { request, raw: true, detached, approvalTimeoutMs: 0 };
   },
   run: (invocation) => {
     const { values, io } = invocation;
     const continuation = takeContinuation();
     const request = runRequest(invocation);
     const json = values.json === true;
-    if (values.detach) return withGateway(invocation, (gateway) => runDetached(gateway, request, json, io), {});
-    // With -it on a terminal, that terminal is attached to the command.
-    const attaches = values.tty === true && values.interactive === true && !json && localTerminal(io) !== null;
-    const run = json ? runToJson : attaches ? runOnTerminal : runStreamed;
+    if (values.detach) {
+      return withGateway(invocation, (gateway) => runDetached(gateway, request, { json, io, continuation }), {});
+    }
+    const run = json ? runToJson : attaches(invocation) ? runOnTerminal : runStreamed;
     return withGateway(
       invocation,
       (gateway) => run(gateway, request, io, values.raw === true, { continuation }),
@@ -146,9 +149,20 @@ export const run: Command = {
   },
 };
 
-async function runDetached(gateway: Gateway, request: RunRequest, json: boolean, io: Io): Promise<number> {
+/** With -it on a terminal, that terminal is attached to the command. */
+function attaches({ values, io }: Invocation): boolean {
+  const { tty, interactive, json, detach } = values;
+  return tty === true && interactive === true && json !== true && detach !== true && localTerminal(io) !== null;
+}
+
+async function runDetached(
+  gateway: Gateway,
+  request: RunRequest,
+  { json, io, continuation }: { json: boolean; io: Io; continuation: Continuation | null },
+): Promise<number> {
+  const begun = continuation && continuedSession(gateway, continuation);
   // A background command does not wait for approval: it fails, and runs when it is started again after the approval.
-  const session = await gateway.start(request, { approvalTimeoutMs: 0 });
+  const session = begun ?? (await gateway.start(request, { approvalTimeoutMs: 0 }));
   const info = session.info();
   if (json) printJson(info, io);
   else io.out(`${session.id}\n`);
