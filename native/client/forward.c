@@ -288,12 +288,22 @@ static void print_output(struct forward *forward)
 static void read_input(struct forward *forward)
 {
 	static char bytes[64 << 10];
-	ssize_t n = read(0, bytes, sizeof bytes);
-	if (n < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK))
+	struct pollfd ready = {.fd = 0, .events = POLLIN};
+	size_t used = 0;
+	bool ended = false;
+	do {
+		ssize_t n = read(0, bytes + used, sizeof bytes - used);
+		if (n < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK))
+			break;
+		ended = n <= 0;
+		used += n > 0 ? (size_t)n : 0;
+		/* The end of a pipe or a file usually follows, and need not wait for the next request. */
+	} while (!ended && used < sizeof bytes && poll(&ready, 1, 0) > 0);
+	if (used == 0 && !ended)
 		return;
 	forward->input_wanted = false;
-	forward->input_ended = n <= 0;
-	resident_send(forward->resident, FROM_CLIENT_INPUT, bytes, n > 0 ? (size_t)n : 0);
+	forward->input_ended = ended;
+	resident_send(forward->resident, ended ? FROM_CLIENT_LAST_INPUT : FROM_CLIENT_INPUT, bytes, used);
 }
 
 static void read_signals(struct forward *forward)

@@ -17,9 +17,10 @@ enum to_client {
 
 enum from_client {
 	FROM_CLIENT_REQUEST = 1,
-	FROM_CLIENT_INPUT = 2,  /* bytes of stdin; none at its end */
+	FROM_CLIENT_INPUT = 2,  /* bytes of stdin */
 	FROM_CLIENT_SIGNAL = 3, /* u8 signal */
-	FROM_CLIENT_STOP = 4,   /* the reader of stdout is gone */
+	FROM_CLIENT_STOP = 4,       /* the reader of stdout is gone */
+	FROM_CLIENT_LAST_INPUT = 5, /* the last bytes of stdin */
 };
 
 #define STARTED_MERGED 1u

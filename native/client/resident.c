@@ -336,7 +336,12 @@ bool resident_next(struct resident *resident, struct message *message)
 		return false;
 	const unsigned char *in = (const unsigned char *)resident->in;
 	size_t length = in[0] | (size_t)in[1] << 8 | (size_t)in[2] << 16 | (size_t)in[3] << 24;
-	if (length < 1 || resident->in_used < 4 + length)
+	if (length < 1 || length > MESSAGE_MAX) { /* not a resident gateway: end the connection */
+		shutdown(resident->fd, SHUT_RDWR);
+		resident->in_used = 0;
+		return false;
+	}
+	if (resident->in_used < 4 + length)
 		return false;
 	*message = (struct message){in[4], resident->in + MESSAGE_HEADER, length - 1};
 	taken = 4 + length;

@@ -31,7 +31,8 @@ bool resident_send(struct resident *resident, uint8_t type, const void *payload,
 /* Reads what has arrived. Returns false when the connection has ended. */
 bool resident_read(struct resident *resident);
 
-/* Returns the first message that has arrived completely. It is valid until the next call. */
+/* Returns the first message that has arrived completely. It is valid until the next call. Ends the connection if it is too
+ * long. */
 bool resident_next(struct resident *resident, struct message *message);
 
 #endif

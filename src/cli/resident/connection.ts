@@ -151,8 +151,15 @@ export class ClientConnection {
     }
   }
 
+  /** Sends a message, in one write with the others of the same turn of the event loop. */
   #send(type: number, payload: Uint8Array): void {
-    if (this.#socket.writable) this.#socket.write(encode(type, payload));
+    const socket = this.#socket;
+    if (!socket.writable) return;
+    if (socket.writableCorked === 0) {
+      socket.cork();
+      process.nextTick(() => socket.uncork());
+    }
+    socket.write(encode(type, payload));
   }
 
   #take(chunk: Buffer): void {
@@ -173,6 +180,10 @@ export class ClientConnection {
     } else if (type === FROM_CLIENT.input && this.#wantsInput) {
       this.#wantsInput = false;
       this.#input?.push(payload.length === 0 ? null : Buffer.from(payload));
+    } else if (type === FROM_CLIENT.lastInput && this.#wantsInput) {
+      this.#wantsInput = false;
+      this.#input?.push(Buffer.from(payload));
+      this.#input?.push(null);
     } else if (type === FROM_CLIENT.signal && payload.length === 1) {
       const signal = payload[0] as number;
       if (this.#onSignal) this.#onSignal(signal);

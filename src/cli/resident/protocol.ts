@@ -24,12 +24,14 @@ export const TO_CLIENT = {
 /** Messages from a client to the resident gateway. */
 export const FROM_CLIENT = {
   request: 1,
-  /** Bytes of stdin; none at its end. */
+  /** Bytes of stdin. */
   input: 2,
   /** u8 signal that the client has received. */
   signal: 3,
   /** Stop the command: the reader of the output is gone. */
   stop: 4,
+  /** The last bytes of stdin. */
+  lastInput: 5,
 } as const;
 
 /** Flags of `started`. */
