@@ -24,11 +24,10 @@ function stateText(found: HostState): string {
 }
 
 /** Returns why a host that is set up does not work, or why commands bypass Sallyport although they need not. */
-function problemOf({ host, connections, problems, isShellOffered }: HostState): string | null {
+function problemOf({ connections, problems, avoidable }: HostState): string | null {
   const [problem] = [
     ...problems,
     ...connections.flatMap(({ path, line, refusal }) => (refusal ? `${path}:${line}: ${refusal}` : [])),
   ];
-  if (problem) return problem;
-  return isShellOffered ? `its own shell (${host.shellTools.join(", ")}) is still offered` : null;
+  return problem ?? avoidable[0] ?? null;
 }

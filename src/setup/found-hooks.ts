@@ -11,11 +11,11 @@ export function hooksOf(
   host: Host,
   documents: readonly HostDocument[],
   places: Places,
-): { connections: Connection[]; waysAround: string[] } {
+): { connections: Connection[]; avoidable: string[] } {
   const { hook } = host;
   const connections: Connection[] = [];
-  const waysAround: string[] = [];
-  if (!hook) return { connections, waysAround };
+  const avoidable: string[] = [];
+  if (!hook) return { connections, avoidable };
   const again = `run \`sallyport setup ${host.name} --mode hook\``;
   for (const { scope, path, document } of documents.filter(({ file }) => file === hook.file)) {
     const line = hook.kind === "entry" ? document.lineOf(hook.path) : 1;
@@ -29,13 +29,12 @@ export function hooksOf(
           ? refusalOf(server, scope, places)
           : runsAnother(server);
       connections.push({ mode: "hook", scope, path, line, name: ENTRY, server, refusal });
-      if (!found.failsClosed) waysAround.push(`its hook in ${path} lets a command run when the hook fails; ${again}`);
-      if (!covers) waysAround.push(`its hook in ${path} does not cover all tools that run commands; ${again}`);
+      if (!found.failsClosed) avoidable.push(`its hook in ${path} lets a command run when the hook fails; ${again}`);
+      if (!covers) avoidable.push(`its hook in ${path} does not cover all tools that run commands; ${again}`);
     }
   }
-  if (connections.length > 0) waysAround.push(...switchedOff(host, documents));
-  if (connections.length > 0 && hook.remains) waysAround.push(hook.remains);
-  return { connections, waysAround };
+  if (connections.length > 0) avoidable.push(...switchedOff(host, documents));
+  return { connections, avoidable };
 }
 
 /** A hook without a matcher is called for every tool. */

@@ -12,9 +12,9 @@ export function shellOf(
   host: Host,
   documents: readonly HostDocument[],
   places: Places,
-): { connections: Connection[]; waysAround: string[] } {
+): { connections: Connection[]; avoidable: string[] } {
   const { shell } = host;
-  if (!shell) return { connections: [], waysAround: [] };
+  if (!shell) return { connections: [], avoidable: [] };
   if (shell.by === "variable") return shellByVariable(host, documents, places);
   const values = documents.flatMap(({ file, scope, path, document }) => {
     const value = file === shell.file || scope === "project" ? document.get(shell.path) : undefined;
@@ -23,20 +23,20 @@ export function shellOf(
   const user = values.find(({ scope }) => scope === "user");
   const expected = pathOf(host, places);
   // Another path than that of `setup` can be the user's own choice of a shell.
-  if (!user || (user.value !== expected && !isOurs(user.value, places))) return { connections: [], waysAround: [] };
-  const waysAround = values
+  if (!user || (user.value !== expected && !isOurs(user.value, places))) return { connections: [], avoidable: [] };
+  const avoidable = values
     .filter(({ scope, value }) => scope === "project" && value !== user.value)
     .map(({ path, line }) => `the project sets another shell in ${path}:${line}`);
-  return { connections: [connectionOf(user, user.value, places)], waysAround };
+  return { connections: [connectionOf(user, user.value, places)], avoidable };
 }
 
 function shellByVariable(host: Host, documents: readonly HostDocument[], places: Places) {
   const [found] = documents.filter(({ file }) => file === SHELL_FILE);
-  if (!found) return { connections: [], waysAround: [] };
+  if (!found) return { connections: [], avoidable: [] };
   const line = startupLine(host, places);
   const way = `its own shell, unless it is started with this line in the startup file of your shell: ${line}`;
-  const waysAround = isInStartupFile(line, places) ? [] : [way];
-  return { connections: [connectionOf({ path: found.path, line: 1 }, found.path, places)], waysAround };
+  const avoidable = isInStartupFile(line, places) ? [] : [way];
+  return { connections: [connectionOf({ path: found.path, line: 1 }, found.path, places)], avoidable };
 }
 
 function connectionOf({ path, line }: { path: string; line: number }, command: string, places: Places): Connection {

@@ -22,8 +22,8 @@ export interface HostState {
   problems: string[];
   /** How commands of the host can still bypass Sallyport. Empty when it is not set up. */
   waysAround: string[];
-  /** Whether the host is set up and its own shell is on, although a setting would turn it off. */
-  isShellOffered: boolean;
+  /** Those of them that another set-up, or another file of the project, would remove. */
+  avoidable: string[];
 }
 
 /** Returns the hosts that are installed or configured on this machine. */
@@ -50,14 +50,17 @@ function inspectHost(host: Host, records: readonly SetupRecord[], places: Places
   // A hook covers the commands of the host's own shell, and our shell takes its place.
   const isShellOffered =
     connections.length > 0 && hooks.connections.length + shell.connections.length === 0 && isShellOn(host, documents);
-  const waysAround = connections.length > 0 ? waysAroundOf(host, isShellOffered, connections, others) : [];
+  const tools = host.shellTools.join(", ");
+  const offered = `its own shell (${tools}) is still offered; run \`sallyport setup ${host.name}\``;
+  const avoidable = [...(isShellOffered ? [offered] : []), ...hooks.avoidable, ...shell.avoidable];
+  const remaining = connections.length > 0 ? waysThatRemain(host, connections, others) : [];
   for (const { mode, files } of records.filter((each) => each.host === host.name)) {
     if (problems.length > 0 || connections.some((each) => each.mode === mode)) continue;
-    const places = files.map(({ path }) => path).join(" or ");
-    problems.push(`what \`sallyport setup ${host.name} --mode ${mode}\` wrote is no longer in ${places}; run it again`);
+    const paths = files.map(({ path }) => path).join(" or ");
+    problems.push(`what \`sallyport setup ${host.name} --mode ${mode}\` wrote is no longer in ${paths}; run it again`);
   }
-  waysAround.push(...hooks.waysAround, ...shell.waysAround);
-  return { host, installed: installation(host, places), connections, problems, waysAround, isShellOffered };
+  const waysAround = [...avoidable, ...remaining];
+  return { host, installed: installation(host, places), connections, problems, waysAround, avoidable };
 }
 
 /** Returns the records of set-ups of the user, and of this project. */
@@ -108,17 +111,10 @@ function isShellOn(host: Host, documents: readonly HostDocument[]): boolean {
   });
 }
 
-function waysAroundOf(
-  host: Host,
-  isShellOffered: boolean,
-  connections: readonly Connection[],
-  others: readonly Connection[],
-): string[] {
+function waysThatRemain(host: Host, connections: readonly Connection[], others: readonly Connection[]): string[] {
   const ways: string[] = [];
-  if (isShellOffered) {
-    ways.push(`its own shell (${host.shellTools.join(", ")}) is still offered; run \`sallyport setup ${host.name}\``);
-  }
   if (host.remains !== null && connections.some(({ mode }) => mode === "mcp")) ways.push(host.remains);
+  if (host.hook?.remains && connections.some(({ mode }) => mode === "hook")) ways.push(host.hook.remains);
   for (const { name, server } of others) {
     const words = [name, server.command, ...server.args].join(" ");
     if (RUNS_COMMANDS.test(words) && !connections.some((ours) => ours.name === name)) {

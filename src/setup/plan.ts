@@ -154,7 +154,7 @@ function planFile(file: string, changes: Change[], earlier: SetupRecord | null, 
       return { ...current, file, after: text, record };
     }
     const before = text !== null && record ? takeBack(format, text, record) : text;
-    if (format === "text" && before !== null && !isOwnText(before)) throw foreignFile(path);
+    if (format === "text" && before !== null && !isOwnText(before)) throw foreignFile(path, options);
     const { text: after, applied } = applyChanges(format, before ?? "", changes);
     const written: FileRecord = {
       file,
@@ -181,11 +181,11 @@ function isOwnText(text: string): boolean {
   return text.includes(WRITTEN_BY) || isShellShim(text);
 }
 
-function foreignFile(path: string): Error {
+function foreignFile(path: string, { host, mode }: PlanOptions): Error {
   return unusableFile(
     path,
     "the file exists, and `sallyport setup` did not write it",
-    "Move it away and try again, or add to it what `sallyport setup HOST --mode MODE --print` prints.",
+    `Move it away and try again, or add to it what \`sallyport setup ${host.name} --mode ${mode} --print\` prints.`,
   );
 }
 
@@ -283,8 +283,7 @@ export function carryOut(plan: Plan): void {
 export function assertScope({ title, files, hook }: Host, scope: Scope, mode: Mode): void {
   if (mode === "shell" && scope === "project") {
     // Agents can write to a project, also to the setting that names the shell.
-    const why = "with `--mode shell`, it is set up for the user only";
-    throw unusableFile(title, why, "Use `--scope user`.");
+    throw unusableFile(title, "with `--mode shell`, it can be set up for the user only", "Use `--scope user`.");
   }
   const file = mode === "hook" && hook ? files[hook.file] : files.server;
   if (mode === "shell" || file?.[scope]) return;

@@ -130,6 +130,8 @@ async function print(name: string | undefined, invocation: Invocation): Promise<
   return 0;
 }
 
+const OR = new Intl.ListFormat("en", { type: "disjunction" });
+
 /** Options that only the MCP server has. */
 const SERVER_OPTIONS = ["tools", "workspace"];
 
@@ -144,7 +146,7 @@ async function modeOption(host: Host, values: Invocation["values"]): Promise<Mod
   const { profileNames } = await import("../agent/profile.ts");
   if (profileNames().includes(host.name)) others.push(`\`sallyport agent ${host.name}\``);
   const why = host.unavailable[mode] ?? "this is not supported";
-  throw new UsageError(`${host.title} cannot be set up with \`--mode ${mode}\`: ${why}; use ${others.join(" or ")}`);
+  throw new UsageError(`${host.title} cannot be set up with \`--mode ${mode}\`: ${why}; use ${OR.format(others)}`);
 }
 
 function scopeOption(values: Invocation["values"]): Scope {
@@ -195,7 +197,9 @@ function report(plan: Plan, outcome: Outcome, { values, io }: Invocation): numbe
   }
   if (outcome === "not changed") return 0;
   const place = scope === "project" ? " in this project" : "";
-  io.err(`${host.title} is ${outcome}${place}.\n`);
+  // "Codex is removed" would read as if the program were.
+  const removed = `Sallyport is removed from ${host.title}${place}.`;
+  io.err(`${outcome === "removed" ? removed : `${host.title} is ${outcome}${place}.`}\n`);
   if (outcome === "removed" && !plan.recorded) {
     io.err("No earlier setup is recorded in this state folder, so every value that setup writes was removed.\n");
   }

@@ -41,7 +41,7 @@ export const codex: Host = {
     off: [{ file: "server", path: ["features", "hooks"], value: false }],
   },
   shell: null,
-  unavailable: { shell: "it runs the shell of the user database or /bin/bash, which no setting changes" },
+  unavailable: { shell: "it runs the login shell of the user database or /bin/bash, and no setting changes that" },
   shellTools: ["shell", "exec_command"],
   namespaced: true,
   serverArgs: [],

@@ -112,7 +112,10 @@ test("a mode that a host does not have is refused with the reason and an alterna
       /does not run the command that a hook answers with; use `--mode mcp` or `--mode shell`/,
     ],
     [["vscode", "--mode", "shell"], /the agent could answer approval requests itself; use `--mode mcp`\n/],
-    [["opencode", "--mode", "shell", "--scope", "project"], /it is set up for the user only\. *\n *Use `--scope user`/],
+    [
+      ["opencode", "--mode", "shell", "--scope", "project"],
+      /it can be set up for the user only\. *\n *Use `--scope user`/,
+    ],
     [["cline", "--mode", "hook", "--scope", "project"], /it reads no hooks from a project/],
     [["gemini", "--mode", "shell", "--tools", "shell"], /`--tools` cannot be combined with `--mode shell`/],
   ];
