@@ -21,7 +21,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { isWithin } from "../sandbox/workspace.ts";
+import { isWithin, nearestReal } from "../sandbox/workspace.ts";
 import { unusableFile } from "./errors.ts";
 import type { HostFile, Scope } from "./hosts/host.ts";
 
@@ -99,9 +99,9 @@ function followLinks(path: string): string {
   let at = path;
   for (let hop = 0; hop < MAX_LINKS; hop++) {
     if (!lstatSync(at, { throwIfNoEntry: false })?.isSymbolicLink()) {
-      const parent = dirname(at);
-      if (existsSync(at)) return realpathSync(at);
-      return existsSync(parent) ? join(realpathSync(parent), at.slice(parent.length)) : at;
+      // Any folder on the way may be a link, also where the last ones do not exist yet.
+      const { real, missing } = nearestReal(at);
+      return join(real, ...missing);
     }
     at = resolve(dirname(at), readlinkSync(at));
   }

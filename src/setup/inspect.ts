@@ -11,6 +11,7 @@ import { shellOf } from "./found-shell.ts";
 import { type HostDocument, isObject, openDocuments } from "./host-documents.ts";
 import { ENTRY, type Host, SCOPES } from "./hosts/host.ts";
 import { HOSTS } from "./hosts/index.ts";
+import { variablesOfProject } from "./project-variables.ts";
 import { readRecords, type SetupRecord } from "./record.ts";
 
 export interface HostState {
@@ -52,7 +53,8 @@ function inspectHost(host: Host, records: readonly SetupRecord[], places: Places
     connections.length > 0 && hooks.connections.length + shell.connections.length === 0 && isShellOn(host, documents);
   const tools = host.shellTools.join(", ");
   const offered = `its own shell (${tools}) is still offered; run \`sallyport setup ${host.name}\``;
-  const avoidable = [...(isShellOffered ? [offered] : []), ...hooks.avoidable, ...shell.avoidable];
+  const variables = connections.length > 0 ? variablesOfProject(host, documents) : [];
+  const avoidable = [...(isShellOffered ? [offered] : []), ...hooks.avoidable, ...shell.avoidable, ...variables];
   const remaining = connections.length > 0 ? waysThatRemain(host, connections, others) : [];
   for (const { mode, files } of records.filter((each) => each.host === host.name)) {
     if (problems.length > 0 || connections.some((each) => each.mode === mode)) continue;

@@ -2,7 +2,7 @@
 import { applyChanges } from "./changes.ts";
 import { locate, type Places } from "./files.ts";
 import { type Host, type Mode, readServer, type Scope, type ServerCommand, serverEntry } from "./hosts/host.ts";
-import { changesOf } from "./plan.ts";
+import { changesOf } from "./wanted-changes.ts";
 
 /** Any host that reads `mcpServers`, as most do. */
 export const GENERIC: Host = {

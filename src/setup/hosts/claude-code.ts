@@ -55,6 +55,7 @@ export const claudeCode: Host = {
   serverArgs: [],
   toolsets: "bash",
   environment: "all",
+  variables: { files: ["settings", "local"], path: ["env"] },
   approvals: "in the host, except with `-p`",
   remains: null,
   projectNext: "Claude Code asks once whether to use the server of this project.",

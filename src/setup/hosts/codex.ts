@@ -38,7 +38,8 @@ export const codex: Host = {
     entry: (command) => ({ matcher: "Bash", hooks: [{ type: "command", command, timeout: 60 }] }),
     remains: "Codex skips the hook until you trust it",
     next: "Start Codex once and trust the new hook.",
-    off: [{ file: "server", path: ["features", "hooks"], value: false }],
+    // The second is the earlier name, which it still reads.
+    off: ["hooks", "codex_hooks"].map((name) => ({ file: "server", path: ["features", name], value: false })),
   },
   shell: null,
   unavailable: { shell: "it runs the login shell of the user database or /bin/bash, and no setting changes that" },

@@ -135,6 +135,8 @@ export interface Host {
   toolsets: string;
   /** `all`: the server gets the environment of the host. `desktop`: that of a desktop session. Else these variables. */
   environment: "all" | "desktop" | readonly string[];
+  /** Where its files, also those of a project, set variables of the host. */
+  variables?: { files: readonly string[]; path: Path };
   /** Where approval requests appear. */
   approvals: string;
   /** The way around Sallyport that remains after set-up. Null when the host's own shell is off. */
@@ -169,6 +171,11 @@ export function serverEntry({ command, args, env }: ServerCommand): { [key: stri
 
 /** The name of the server in every host. */
 export const ENTRY = "sallyport";
+
+/** Returns the path of our entry in the file of servers. */
+export function entryPath({ servers, listed }: Host): Path {
+  return [...servers, listed ? { name: ENTRY } : ENTRY];
+}
 
 /** The key of the file with our shell in `Host.files`. */
 export const SHELL_FILE = "shell";

@@ -31,6 +31,7 @@ export const qwen: Host = {
   serverArgs: [],
   toolsets: "bash",
   environment: "all",
+  variables: { files: ["server"], path: ["env"] },
   approvals: "in the console and on the command line",
   remains: null,
 };

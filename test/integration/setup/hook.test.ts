@@ -111,7 +111,7 @@ test("setup --check reports what turns off a hook, also in a project (invariant 
     mkdirSync(dirname(join(machine.project, path)), { recursive: true });
     writeFileSync(join(machine.project, path), JSON.stringify(value));
   };
-  write(".claude/settings.local.json", { disableAllHooks: true });
+  write(".claude/settings.local.json", { disableAllHooks: true, env: { EDITOR: "vi", NODE_OPTIONS: "--require=./x" } });
   write(".gemini/settings.json", { hooksConfig: { disabled: ["other", "sallyport"] } });
   const cursor = join(machine.home, FILES.cursor ?? "");
   writeFileSync(cursor, readFileSync(cursor, "utf8").replace('"failClosed": true', '"failClosed": false'));
@@ -120,6 +120,8 @@ test("setup --check reports what turns off a hook, also in a project (invariant 
     hosts.map(({ host, waysAround }: { host: string; waysAround: string[] }) => [host, waysAround.join("\n")]),
   );
   assert.match(around["claude-code"], /its hooks are turned off in .*project\/\.claude\/settings\.local\.json:1/);
+  assert.match(around["claude-code"], /the project sets the variable NODE_OPTIONS in .*settings\.local\.json:1/);
+  assert.doesNotMatch(around["claude-code"], /EDITOR/);
   assert.match(around.gemini, /its hooks are turned off in .*project\/\.gemini\/settings\.json:1/);
   assert.match(around.cursor, /lets a command run when the hook fails/);
   writeFileSync(cursor, readFileSync(cursor, "utf8").replace('"matcher": "Shell"', '"matcher": "Read"'));

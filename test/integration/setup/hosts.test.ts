@@ -13,9 +13,8 @@ import {
 import { dirname, join } from "node:path";
 import test from "node:test";
 import { openDocument } from "../../../src/setup/edit/document.ts";
-import { ENTRY, SCOPES } from "../../../src/setup/hosts/host.ts";
+import { ENTRY, entryPath, SCOPES } from "../../../src/setup/hosts/host.ts";
 import { HOSTS } from "../../../src/setup/hosts/index.ts";
-import { entryPath } from "../../../src/setup/plan.ts";
 import { HostMachine } from "../../fixtures/host-machine.ts";
 import { ENTRY as SCRIPT } from "../../fixtures/sallyport.ts";
 
@@ -170,6 +169,10 @@ test("writes through links, and nothing to broken, read-only or foreign files", 
   // An agent could place such a link in a project.
   symlinkSync(broken, join(machine.project, ".mcp.json"));
   await refused(["claude-code", "--scope", "project"], /link to .*outside of the project/, broken);
+  symlinkSync(machine.home, join(machine.project, ".opencode"));
+  const plugin = ["opencode", "--mode", "hook", "--scope", "project"];
+  await refused(plugin, /link to .*outside of the project/, broken);
+  assert.ok(!existsSync(join(machine.home, "plugin")));
 });
 
 test("asks on a terminal, and writes nothing without a yes or with --dry-run", async (t) => {
