@@ -31,3 +31,12 @@ test("run, ps, logs, inspect and kill accept --fleet", { skip }, async () => {
   assert.equal((await say("kill", "far")).code, 0);
   assert.equal((await say("ps")).stdout, "");
 });
+
+test("service ready worker reports whether the fleet has the worker of this machine", { skip }, async () => {
+  const ready = (as: string) => home.run(["--fleet", `${fleet.servers}?as=${as}`, "service", "ready", "worker"]);
+  const here = await ready("h1");
+  assert.equal(here.code, 0, here.stderr);
+  const missing = await ready("h2");
+  assert.equal(missing.code, 1);
+  assert.match(missing.stderr, /not ready: the fleet has no worker h2/);
+});
