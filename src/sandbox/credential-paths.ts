@@ -258,6 +258,8 @@ export const CREDENTIALS: readonly CredentialPath[] = [
   { path: ".codex/auth.json", of: "Codex", source: "developers.openai.com/codex" },
   { path: ".codex/config.toml", of: "Codex MCP servers", source: "developers.openai.com/codex" },
   { path: ".codex/history.jsonl", of: "Codex", source: "developers.openai.com/codex" },
+  { path: ".cline/data/secrets.json", of: "Cline CLI", source: "cline/cline: cli/README.md" },
+  { path: ".cline/data/settings/providers.json", of: "Cline CLI", source: "cline/cline: cli/README.md" },
   { path: ".gemini", of: "Gemini CLI", source: "geminicli.com/docs" },
   { path: ".qwen", of: "Qwen Code", source: "qwen-code README" },
   { path: ".local/share/opencode/auth.json", of: "opencode", source: "opencode.ai/docs" },

@@ -23,6 +23,39 @@ export function credentialPaths({ own, others }: Homes, readable: readonly strin
   return [...inOwn, ...inOthers].filter((path) => !readable.some((one) => isWithin(path, one)));
 }
 
+/**
+ * Folders below a home directory that a variable moves elsewhere. In the base directories of XDG, only paths that exist
+ * are denied, because other programs share them.
+ */
+const MOVED_BY: Readonly<Record<string, { folder: string; shared?: true }>> = {
+  CLAUDE_CONFIG_DIR: { folder: ".claude" },
+  CODEX_HOME: { folder: ".codex" },
+  CONTINUE_GLOBAL_DIR: { folder: ".continue" },
+  COPILOT_HOME: { folder: ".copilot" },
+  DOCKER_CONFIG: { folder: ".docker" },
+  GH_CONFIG_DIR: { folder: ".config/gh" },
+  GNUPGHOME: { folder: ".gnupg" },
+  XDG_CONFIG_HOME: { folder: ".config", shared: true },
+  XDG_DATA_HOME: { folder: ".local/share", shared: true },
+};
+
+/**
+ * Returns the built-in denied paths in folders that variables have moved, such as that of `CODEX_HOME` (invariant 7). A
+ * folder that contains one of `kept`, such as the workspace, is not denied.
+ */
+export function movedCredentialPaths(
+  env: Readonly<Record<string, string | undefined>>,
+  kept: readonly string[],
+): string[] {
+  return Object.entries(MOVED_BY).flatMap(([variable, { folder, shared }]) => {
+    const moved = env[variable];
+    if (!moved?.startsWith("/")) return [];
+    return DENIED_IN_HOME.filter((name) => isWithin(`/${name}`, `/${folder}`))
+      .map((name) => resolve(moved, name.slice(folder.length + 1)))
+      .filter((path) => (!shared || exists(path)) && !kept.some((each) => isWithin(each, path)));
+  });
+}
+
 function credentialsIn(home: string): string[] {
   return DENIED_IN_HOME.map((name) => `${home}/${name}`);
 }
@@ -58,6 +91,8 @@ interface DenyInput {
   homes: Homes;
   /** The paths in `readable` of the operator's configuration. */
   readable: readonly string[];
+  /** The result of `movedCredentialPaths`. */
+  moved: readonly string[];
   /** The state folder and the operator's configuration folder (invariant 7). */
   keepOut: readonly string[];
   /** The paths in `denied` of the operator's and the workspace's configuration. */
@@ -81,10 +116,11 @@ interface DeniedPaths {
 }
 
 /** Returns all denied paths. */
-export function deniedPaths({ homes, readable, keepOut, added, root, mounts }: DenyInput): DeniedPaths {
+export function deniedPaths({ homes, readable, moved, keepOut, added, root, mounts }: DenyInput): DeniedPaths {
   const system = root ? SYSTEM_CREDENTIALS.map(({ path }) => path) : [];
   const given = [...keepOut, ...added].map((path) => resolve(path));
-  const named = [...credentialPaths(homes, readable), ...system, ...given];
+  const elsewhere = moved.filter((path) => !readable.some((one) => isWithin(path, one)));
+  const named = [...credentialPaths(homes, readable), ...elsewhere, ...system, ...given];
   const resolver = new LinkResolver();
   const denied = new Set<string>();
   const links = new Set<string>();

@@ -8,7 +8,7 @@ import { nextStep } from "../core/next-step.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { Settings } from "../core/settings.ts";
 import { type Access, type BasePaths, expandPath, requestedAccess } from "./access.ts";
-import { deniedPaths, type Homes } from "./denied-paths.ts";
+import { deniedPaths, type Homes, movedCredentialPaths } from "./denied-paths.ts";
 import { type Escalation, escalationsOf } from "./escalation.ts";
 import { enforcementOf, missingDenied, OFF, type RequiredSandbox } from "./level.ts";
 import { type AllowedSockets, allowedSockets, maskedPaths } from "./masked-paths.ts";
@@ -82,6 +82,7 @@ export class SandboxPlanner {
   readonly #masked: string[];
   readonly #sockets: AllowedSockets;
   readonly #added: string[];
+  readonly #moved: string[];
   readonly #owner: PrivateTmpOwner;
   readonly #private: PrivateTmp;
   readonly #index: RepositoryIndex;
@@ -104,6 +105,7 @@ export class SandboxPlanner {
     this.#input = input;
     this.#base = { workspace, home };
     this.#added = settings.denied.map((path) => expandPath(path, this.#base));
+    this.#moved = movedCredentialPaths(callerEnv(), [workspace, home]);
     this.#masked = maskedPaths(callerEnv(), [...new Set([ownUid(), user?.ids.uid ?? ownUid()])]);
     this.#sockets = allowedSockets(
       settings.sockets.map((path) => expandPath(path, this.#base)),
@@ -195,6 +197,7 @@ export class SandboxPlanner {
     const { denied, links } = deniedPaths({
       homes,
       readable: settings.readable.map((path) => expandPath(path, this.#base)),
+      moved: this.#moved,
       keepOut,
       added: this.#added,
       root: (user?.ids.uid ?? ownUid()) === 0,

@@ -12,11 +12,13 @@ const ANNOUNCE = "\x1b[22;2t\x1b]2;Approval required: press C-p C-r\x07";
 const WITHDRAW = "\x1b[23;2t";
 
 /**
- * Undoes what a program can have done to the terminal that would hide or change text: the soft reset ends character
- * sets, margins, insert mode and colors, the strings restore the palette, and the last one turns reverse video off. Then
- * marks pasted text, so that it is not taken for keys (invariant 2).
+ * Undoes what a program can have done to the terminal that would hide or change text (invariant 2): modes, margins and
+ * character sets, which the soft reset does not end in all terminals, reverse video, and the palette.
  */
-const PREPARE = "\x1b[!p\x1b(B\x0f\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b[?5l\x1b[?25l\x1b[?2004h";
+const MODES = "\x1b[!p\x1b[?5;6;69l\x1b[4;20l\x1b[?7h\x1b[r\x1b%G\x1b(B\x0f\x1b[m\x1b[?25l";
+const PALETTE = ["104", "105", "110", "111"].map((each) => `\x1b]${each}\x1b\\`).join("");
+/** Pasted text is marked, so that it is not taken for keys. */
+const PREPARE = `${MODES}${PALETTE}\x1b[?2004h`;
 const RESTORE = "\x1b[?2004l";
 
 export interface Announcement {

@@ -18,8 +18,12 @@ const CSI_QUERY = new RegExp(
 /** Queries for colors and the clipboard. */
 const OSC_QUERY = /^(?:4;[0-9]+|1[0-9]|52;[a-z]*);\?$/;
 const TITLE = /^[012];/;
-/** Queries for settings and capabilities. */
-const DCS_QUERY = /^[$+]q/;
+/**
+ * The device control strings that are passed on if `raw` is set: images (sixel). Others send keys (remote control of
+ * kitty), define keys or fonts, or pass any sequence on to the terminal around a multiplexer. With keys, a program could
+ * answer for the person (invariant 7).
+ */
+const HARMLESS_DCS = /^[0-9;]*q/;
 /** The final bytes of queries and mode changes. */
 const RELEVANT_FINALS = new Set(Buffer.from("cnqptuhlm"));
 const MODES = /^\?([0-9;]+)([hl])$/;
@@ -54,6 +58,8 @@ export class QueryFilter {
     escape: (intermediates, final) => this.#escape(intermediates, final),
     string: (kind, body) => this.#string(kind, body),
   });
+  /** Whether the current sequence, which is too long to hold back, is dropped although `raw` is set. */
+  #drops = false;
   /** An incomplete sequence, held back until the next piece. */
   #held: Uint8Array = new Uint8Array();
   /** The position in the stream of the first byte that has not been passed on. */
@@ -78,8 +84,14 @@ export class QueryFilter {
     this.#queries = [];
     this.#scanner.push(bytes);
     const piece = Buffer.concat([this.#held, bytes]);
-    const { begun, inSequence } = this.#scanner;
-    const incomplete = inSequence && (begun <= LONGEST_HELD || !this.#raw) ? Math.min(begun, piece.length) : 0;
+    const { begun, inSequence, openString } = this.#scanner;
+    if (begun <= LONGEST_HELD) this.#drops = false;
+    else if (begun <= piece.length) {
+      const body = piece.subarray(piece.length - begun + 2).subarray(0, TELLING_BYTES);
+      this.#drops = openString !== null && !isHarmless(openString, body.toString("latin1"));
+    }
+    const isHeld = begun <= LONGEST_HELD || !this.#raw || this.#drops;
+    const incomplete = inSequence && isHeld ? Math.min(begun, piece.length) : 0;
     const whole = piece.length - incomplete;
     // A sequence that is too long to hold is passed on if `raw` is set, and dropped otherwise.
     const held = incomplete <= LONGEST_HELD ? piece.subarray(whole) : new Uint8Array();
@@ -148,19 +160,27 @@ export class QueryFilter {
   }
 
   #string(kind: string, body: string): void {
-    const query = kind === "]" ? OSC_QUERY : DCS_QUERY;
-    if (!this.#raw || (kind === "]" && TITLE.test(body) && this.#keepsTitle())) this.#remove();
-    else if ((kind === "]" || kind === "P") && query.test(body)) this.#remove();
+    if (!this.#raw || !isHarmless(kind, body) || (kind === "]" && TITLE.test(body) && this.#keepsTitle()))
+      this.#remove();
   }
 
   /** Removes the current sequence. If its start has been passed on, it stays; if its start was dropped, the rest goes. */
   #remove(): void {
     const { start, end } = this.#scanner;
-    if (start < this.#first && this.#raw) return;
+    if (start < this.#first && this.#raw && !this.#drops) return;
     this.#queries.push({ start: Math.max(start, this.#first), end });
     this.#queryEnd = end;
   }
 }
+
+/** Reports whether a string is passed on if `raw` is set. */
+function isHarmless(kind: string, body: string): boolean {
+  if (kind === "]") return !OSC_QUERY.test(body);
+  return kind !== "P" || HARMLESS_DCS.test(body);
+}
+
+/** The number of bytes that show what a string is. */
+const TELLING_BYTES = 64;
 
 /* biome-ignore-start lint/suspicious/noControlCharactersInRegex: matches escape sequences */
 /**

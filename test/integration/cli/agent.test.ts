@@ -177,6 +177,20 @@ test("the program can neither read other credentials nor change what runs later"
   assert.equal(readFileSync(join(home, ".host/linked.json"), "utf8"), "{}");
 });
 
+test("commands cannot read the program's credentials in a folder that a variable selects", native, async () => {
+  const moved = join(root, "moved-codex");
+  mkdirSync(moved);
+  writeFileSync(join(moved, "auth.json"), "moved-credentials");
+  const file = join(root, "moved.json");
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: placeholders of a profile
+  const own = { programs: ["standin"], writable: ["${CODEX_HOME:-~/.codex}/"], environment: { SHELL: "${shell}" } };
+  writeFileSync(file, JSON.stringify(own));
+  const script = `cat ${moved}/auth.json; $SHELL -c 'cat ${moved}/auth.json'; echo "code $?"`;
+  const args = ["agent", "standin", "--profile", file, "--", script];
+  const { stdout } = await box.run(args, { cwd: workspace, env: { ...env, CODEX_HOME: moved } });
+  assert.equal(stdout, "moved-credentialscode 1\n");
+});
+
 test("the program is ended when it creates a protected path that must not appear", native, async () => {
   const { stdout, code } = await host("cat ~/.host/mcp.json; echo x > ~/.host/plugin.js; sleep 60; echo SURVIVED");
   rmSync(join(home, ".host/plugin.js"), { force: true });

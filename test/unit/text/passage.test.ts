@@ -109,3 +109,23 @@ test("removes titles while the title is kept, also where other sequences are pas
   keeps = false;
   assert.equal(passage.filter(Buffer.from(title)).toString(), title);
 });
+
+test("removes strings that send keys to the terminal or define them, also where others are passed on", () => {
+  const kept = ["\x1bPq#0~\x1b\\", "\x1b_Ga=T;AAAA\x1b\\", "\x1b]0;title\x07", `\x1bP1;2q${"~".repeat(9000)}\x1b\\`];
+  const removed = [
+    '\x1bP@kitty-cmd{"cmd":"send-text","payload":{"data":"text:o"}}\x1b\\',
+    "\x1bP0;1|17/6f\x1b\\",
+    "\x1bPtmux;\x1b\\",
+    `\x1bP@kitty-cmd{"cmd":"send-text"${" ".repeat(9000)}}\x1b\\`,
+  ];
+  for (const size of [1, 100, 5000, 20_000]) {
+    const passage = new QueryFilter({ raw: true });
+    const bytes = Buffer.from([...kept, ...removed].map((text) => `<${text}>`).join(""));
+    const pieces: Buffer[] = [];
+    for (let at = 0; at < bytes.length; at += size) pieces.push(passage.filter(bytes.subarray(at, at + size)));
+    assert.equal(
+      Buffer.concat(pieces).toString(),
+      [...kept, ...removed.map(() => "")].map((text) => `<${text}>`).join(""),
+    );
+  }
+});
