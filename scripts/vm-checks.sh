@@ -5,15 +5,19 @@
 #
 # Prints one line for each check, separated by tabs: PLATFORM, user, check, `ok` or `FAILED`, and how it holds. With
 # `service`, also installs, restarts and removes a systemd service of this user. The folder is outside /tmp, because
-# commands have a private /tmp. Everything that is started is ended.
+# commands have a private /tmp. Everything that is started is ended, and the configuration that it writes is removed.
 set -u
 platform=$1 service=${2:-}
 user=$(id -un)
+if [ -e ~/.config/sallyport/sallyport.json ]; then
+  echo "vm-checks.sh: ~/.config/sallyport/sallyport.json exists; this script is for machines without a configuration" >&2
+  exit 2
+fi
 folder=$(mktemp -d "${HOME:-/root}/vm-checks-XXXXXX")
-export SALLYPORT_STATE=$folder/state XDG_CONFIG_HOME=$folder/config NO_COLOR=1
-mkdir -p "$folder/work" "$XDG_CONFIG_HOME/sallyport" && cd "$folder/work" || exit
+export SALLYPORT_STATE=$folder/state NO_COLOR=1
+mkdir -p "$folder/work" ~/.config/sallyport && cd "$folder/work" || exit
 # The checks run without a terminal.
-echo '{ "approvals": { "commandLine": "script" } }' >"$XDG_CONFIG_HOME/sallyport/sallyport.json"
+echo '{ "approvals": { "commandLine": "script" } }' >~/.config/sallyport/sallyport.json
 failed=0
 
 report() { # report CHECK CODE DETAIL
@@ -33,7 +37,7 @@ mechanism() { # mechanism ERRORS: how a limit was enforced, according to the war
 check_sandbox() {
   local out level
   level=$(sallyport doctor 2>/dev/null | sed -n 's/^[a-z]*\tsandbox level\t//p')
-  out=$(sallyport run -c 'touch inside; touch ../outside 2>/dev/null; cat ../config/sallyport/sallyport.json' 2>&1)
+  out=$(sallyport run -c 'touch inside; touch ../outside 2>/dev/null' 2>&1)
   [ -e inside ] && [ ! -e ../outside ]
   report 'sandbox' $? "level $level"
 }
@@ -98,9 +102,9 @@ check_keeper_crash() {
 }
 
 check_service() {
-  local scope=--user unit=sallyport-serve manager='systemctl --user' header=$folder/header id pid url=http://127.0.0.1:4190
+  local scope=--user unit=sallyport-serve manager='systemctl --user' header=$folder/header id pid began url=http://127.0.0.1:4190
+  began=$(date +%s)
   [ "$user" = root ] && scope=--system manager=systemctl
-  # The configuration of this script would not be found in the environment of a unit of another user.
   sallyport service install "$scope" --yes -- --listen 4190 >"$folder/service" 2>&1
   report 'service install' $? "$(tail -n 3 "$folder/service")"
   sallyport token create vm-checks --role operator --header-file "$header"
@@ -116,7 +120,7 @@ check_service() {
   touch finish
   [ -n "$id" ] && sallyport wait "$id" >/dev/null 2>&1 && [ "$(sallyport logs "$id")" = finished ]
   report 'command after both restarts' $? "exit code and output are complete"
-  ! journalctl $([ "$user" = root ] || echo --user) -u $unit --no-pager -n 1000 2>/dev/null | grep -q 'sign-in#'
+  ! journalctl $([ "$user" = root ] || echo --user) -u $unit --since "@$began" --no-pager 2>/dev/null | grep -q 'sign-in#'
   report 'journal' $? 'has no sign-in link'
   sallyport service uninstall "$scope" --yes >"$folder/service" 2>&1 && ! $manager cat $unit >/dev/null 2>&1
   report 'service uninstall' $? 'the unit is gone'
@@ -130,5 +134,5 @@ check_kill
 check_gateway_crash
 check_keeper_crash
 [ "$service" != service ] || check_service
-cd / && rm -rf "$folder"
+cd / && rm -rf "$folder" ~/.config/sallyport/sallyport.json
 exit "$failed"

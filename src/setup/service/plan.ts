@@ -1,6 +1,6 @@
 /** Plans which unit is written or removed; nothing is written before the plan is complete. */
 import { readFileSync } from "node:fs";
-import { isAbsolute, join } from "node:path";
+import { join } from "node:path";
 import { assertWritable, type FileText, readText, removeFolders, writeText } from "../files.ts";
 import { ownScript } from "../server-command.ts";
 import { editedUnit, foreignUnit, unknownAccount } from "./errors.ts";
@@ -52,12 +52,15 @@ export function accountOf(name: string): Account {
   return { name: row[0], home: row[5], isOwn: false };
 }
 
-/** Returns the path of the unit. */
-export function unitPath(service: ServiceName, scope: Scope, env: NodeJS.ProcessEnv, home: string): string {
+/**
+ * Returns the path of the unit. `loaded` are the folders from which the manager loads units, if it runs: its environment
+ * may name another folder of configurations than that of this process.
+ */
+export function unitPath(service: ServiceName, scope: Scope, config: string, home: string, loaded: string[]): string {
   if (scope === "system") return join("/etc/systemd/system", unitName(service));
-  const { XDG_CONFIG_HOME: config } = env;
-  const folder = config && isAbsolute(config) ? config : join(home, ".config");
-  return join(folder, "systemd/user", unitName(service));
+  const own = join(config, "systemd/user");
+  const folder = loaded.length === 0 || loaded.includes(own) ? own : join(home, ".config/systemd/user");
+  return join(folder, unitName(service));
 }
 
 export function renderUnit(request: ServiceRequest): string {

@@ -30,6 +30,12 @@ export function managerVersion(scope: Scope): number {
   return Number.parseInt(stdout, 10) || 0;
 }
 
+/** Returns the folders from which the running manager loads units. Empty when there is none. */
+export function unitFolders(scope: Scope): string[] {
+  const { ok, stdout } = systemctl(scope, ["show", "--property=UnitPath", "--value"]);
+  return ok ? stdout.trim().split(/\s+/) : [];
+}
+
 /** Returns the version of the installed systemd, or null when there is none. */
 export function installedVersion(): number | null {
   const { ok, stdout } = systemctl("system", ["--version"]);

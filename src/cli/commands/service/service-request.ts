@@ -28,7 +28,6 @@ export async function requestOf(service: ServiceName, invocation: Invocation): P
   const { installedVersion, managerVersion } = await import("../../../setup/service/systemctl.ts");
   const onlyWrites = values.print || values["dry-run"] || values["no-start"];
   const state = textOption(values, "state");
-  const { XDG_CONFIG_HOME: config } = process.env;
   return {
     service,
     scope,
@@ -36,10 +35,24 @@ export async function requestOf(service: ServiceName, invocation: Invocation): P
     folder: process.cwd(),
     args: [service, ...passed, ...more],
     state: state ? resolve(state) : account.isOwn ? defaultState() : join(account.home, ".local/state/sallyport"),
-    config: account.isOwn && config && isAbsolute(config) ? config : join(account.home, ".config"),
+    config: account.isOwn ? ownConfig() : join(account.home, ".config"),
     url,
     version: onlyWrites ? (installedVersion() ?? 0) : managerVersion(scope),
   };
+}
+
+/** Returns the folder of configurations of all programs. */
+function ownConfig(): string {
+  const { XDG_CONFIG_HOME: config } = process.env;
+  return config && isAbsolute(config) ? config : join(homedir(), ".config");
+}
+
+export async function pathOf(service: ServiceName, scope: Scope): Promise<string> {
+  const [{ unitPath }, { unitFolders }] = await Promise.all([
+    import("../../../setup/service/plan.ts"),
+    import("../../../setup/service/systemctl.ts"),
+  ]);
+  return unitPath(service, scope, ownConfig(), homedir(), unitFolders(scope));
 }
 
 async function accountFor(scope: Scope, { values }: Invocation): Promise<Account> {

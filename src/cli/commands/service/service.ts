@@ -1,13 +1,12 @@
 import { existsSync } from "node:fs";
-import { homedir } from "node:os";
-import type { Scope, ServiceRequest, UnitPlan } from "../../../setup/service/plan.ts";
+import type { ServiceRequest, UnitPlan } from "../../../setup/service/plan.ts";
 import { SERVICES, type ServiceName, unitName } from "../../../setup/service/unit.ts";
 import { type Command, type Invocation, UsageError } from "../../command.ts";
 import { printJson } from "../../io.ts";
 import { durationOption } from "../../options.ts";
 import { assertPerson } from "../../person.ts";
 import { confirm, fileDiff } from "../../terminal/file-changes.ts";
-import { requestOf, scopeOf } from "./service-request.ts";
+import { pathOf, requestOf, scopeOf } from "./service-request.ts";
 
 const ACTIONS = ["install", "uninstall", "status", "ready"] as const;
 
@@ -191,9 +190,4 @@ async function ready(target: string | undefined, { values, io }: Invocation): Pr
   if (why === null) return 0;
   io.err(`sallyport: not ready: ${why}\n`);
   return 1;
-}
-
-async function pathOf(which: ServiceName, scope: Scope): Promise<string> {
-  const { unitPath } = await import("../../../setup/service/plan.ts");
-  return unitPath(which, scope, process.env, homedir());
 }
