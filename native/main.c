@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cgroup/cgroup.h"
 #include "io/output_reader.h"
 #include "process/keeper.h"
 #include "process/title.h"
@@ -13,6 +14,8 @@ int main(int argc, char **argv)
 		return zygote_serve(argv[2], argc >= 5 ? argv[4] : "/proc/self", argc >= 6 ? argv[5] : NULL);
 	if (argc == 2 && strcmp(argv[1], "probe") == 0)
 		return sandbox_probe();
+	if (argc >= 2 && argc <= 3 && strcmp(argv[1], "limits") == 0)
+		return cgroup_probe(argc == 3 ? argv[2] : "/proc/self");
 	if (argc == 2 && strcmp(argv[1], "wait-reader") == 0)
 		return output_reader_wait();
 	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
@@ -21,6 +24,6 @@ int main(int argc, char **argv)
 	}
 	fprintf(stderr,
 		"usage: keeper serve STATE [TITLE-SPACE [SELF [LOG-LEVEL]]]\n       keeper probe\n       keeper "
-		"wait-reader\n       keeper --version\n");
+		"limits [SELF]\n       keeper wait-reader\n       keeper --version\n");
 	return 2;
 }

@@ -42,18 +42,22 @@ char *cgroup_read(int folder, const char *file, char *text, size_t room)
 	return text;
 }
 
-uint64_t cgroup_read_number(int folder, const char *file, const char *name)
+/* Returns the number after NAME at the start of a line of TEXT, or 0. */
+static uint64_t find_number(const char *text, const char *name)
 {
-	char text[1024];
 	size_t length = strlen(name);
-	if (!cgroup_read(folder, file, text, sizeof text))
-		return 0;
 	for (const char *line = text; line; line = strchr(line, '\n')) {
 		line += *line == '\n';
 		if (strncmp(line, name, length) == 0 && (length == 0 || line[length] == ' '))
 			return strtoull(line + length, NULL, 10);
 	}
 	return 0;
+}
+
+uint64_t cgroup_read_number(int folder, const char *file, const char *name)
+{
+	char text[1024];
+	return cgroup_read(folder, file, text, sizeof text) ? find_number(text, name) : 0;
 }
 
 bool cgroup_list_contains(const char *words, const char *word)
@@ -137,16 +141,12 @@ static bool limit_tasks(const struct cgroup_group *group, uint64_t most)
 	return cgroup_write_number(group->folder, "pids.max", most) == 0;
 }
 
-void cgroup_create(struct cgroup *cgroup, const struct cgroup_host *host, const char *id,
-		   const struct cgroup_limits *limits)
+static void create_groups(struct cgroup *cgroup, const struct cgroup_host *host, const char *name,
+			  const uint64_t values[CGROUP_CONTROLLERS])
 {
 	bool (*const set[CGROUP_CONTROLLERS])(const struct cgroup_group *, uint64_t) = {limit_memory, limit_cpu,
 											limit_tasks};
-	const uint64_t values[CGROUP_CONTROLLERS] = {limits->memory, limits->cpu_milli, limits->tasks};
-	char base[CGROUP_PATH], name[96];
-	memset(cgroup, 0, sizeof *cgroup);
-	/* The name contains the pid of the keeper, by which a sweep checks whether the group is still in use. */
-	snprintf(name, sizeof name, "%s.%d", id, (int)getpid());
+	char base[CGROUP_PATH];
 	for (enum cgroup_controller controller = 0; controller < CGROUP_CONTROLLERS; controller++) {
 		struct cgroup_group *group = NULL;
 		/* Retry if a sweep removes the empty base directory in the meantime. */
@@ -156,6 +156,18 @@ void cgroup_create(struct cgroup *cgroup, const struct cgroup_host *host, const 
 		if (group && set[controller](group, values[controller]))
 			cgroup->of[controller] = group;
 	}
+}
+
+void cgroup_create(struct cgroup *cgroup, struct cgroup_host *host, const char *id, const struct cgroup_limits *limits)
+{
+	const uint64_t values[CGROUP_CONTROLLERS] = {limits->memory, limits->cpu_milli, limits->tasks};
+	char name[96];
+	memset(cgroup, 0, sizeof *cgroup);
+	/* The name contains the pid of the keeper, by which a sweep checks whether the group is still in use. */
+	snprintf(name, sizeof name, "%s.%d", id, (int)getpid());
+	create_groups(cgroup, host, name, values);
+	if (cgroup->count == 0 && cgroup_request_delegation(host))
+		create_groups(cgroup, host, name, values);
 }
 
 int cgroup_clone_target(const struct cgroup *cgroup)
@@ -181,8 +193,29 @@ uint64_t cgroup_limit_hits(const struct cgroup *cgroup, enum cgroup_controller c
 		return 0; /* a command that reaches its CPU limit is only throttled */
 	if (controller == CGROUP_PIDS)
 		return cgroup_read_number(group->folder, "pids.events", "max");
-	return cgroup_read_number(group->folder, group->version == 1 ? "memory.oom_control" : "memory.events",
-				  "oom_kill");
+	bool v1 = group->version == 1;
+	/* The kernel also counts processes of the group that it kills because the machine, or a parent group, has no
+	 * memory left. Only the attempts to exceed its own limit tell them apart. */
+	bool own = v1 ? cgroup_read_number(group->folder, "memory.failcnt", "") > 0
+		      : cgroup_read_number(group->folder, "memory.events", "oom") > 0;
+	return own ? cgroup_read_number(group->folder, v1 ? "memory.oom_control" : "memory.events", "oom_kill") : 0;
+}
+
+bool cgroup_killed(const struct cgroup *cgroup)
+{
+	const struct cgroup_group *group = cgroup->of[CGROUP_MEMORY];
+	return group && cgroup_read_number(group->folder,
+					   group->version == 1 ? "memory.oom_control" : "memory.events", "oom_kill") > 0;
+}
+
+uint64_t cgroup_oom_kills(const struct cgroup_host *host)
+{
+	char text[512];
+	ssize_t n = host->oom_events < 0 ? -1 : pread(host->oom_events, text, sizeof text - 1, 0);
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	return find_number(text, "oom_kill");
 }
 
 uint64_t cgroup_peak(const struct cgroup *cgroup, enum cgroup_controller controller)

@@ -20,13 +20,23 @@ struct cgroup_location {
 };
 
 struct cgroup_host {
+	const char *self; /* the directory that describes this process, such as /proc/self */
 	struct cgroup_location locations[CGROUP_CONTROLLERS];
+	char user_slice[CGROUP_PATH]; /* where the user's systemd manager creates scopes, or empty if there is none */
+	int oom_events; /* file of the nearest memory group around this process that counts OOM kills, or -1 */
+	bool asked_user_manager;
+	bool in_scope; /* the manager has moved this process into a scope of its own */
 };
 
 /* ---- hierarchy.c ---- */
 
-/* Reads the locations from SELF/cgroup and SELF/mountinfo. SELF is /proc/self, or a directory created by a test. */
+/* Reads the locations from SELF/cgroup and SELF/mountinfo. SELF is /proc/self, or a directory created by a test, and must
+ * stay allocated. */
 void cgroup_discover(struct cgroup_host *host, const char *self);
+
+/* Makes an ordinary user's process able to create groups: asks the user's systemd manager, at most once, to move it into
+ * a cgroup that is delegated to the user. Then reads the locations again. Returns false if the process was not moved. */
+bool cgroup_request_delegation(struct cgroup_host *host);
 
 /* Creates the directory for groups of CONTROLLER and stores its path in BASE. Returns false if that is not possible. */
 bool cgroup_base(const struct cgroup_host *host, enum cgroup_controller controller, char base[CGROUP_PATH]);
@@ -53,8 +63,8 @@ struct cgroup_limits {
 };
 
 /* Creates the groups that LIMITS require and sets the limits. `of` is NULL for each controller that has no limit or
- * cannot enforce it. */
-void cgroup_create(struct cgroup *cgroup, const struct cgroup_host *host, const char *id,
+ * cannot enforce it. May move the calling process to another cgroup, from which it can create groups. */
+void cgroup_create(struct cgroup *cgroup, struct cgroup_host *host, const char *id,
 		   const struct cgroup_limits *limits);
 
 /* Returns the descriptor of the version 2 group for CLONE_INTO_CGROUP, or -1 if there is none. */
@@ -68,6 +78,13 @@ int cgroup_join(const struct cgroup *cgroup, bool born);
 /* Returns how often the limit of CONTROLLER was reached. */
 uint64_t cgroup_limit_hits(const struct cgroup *cgroup, enum cgroup_controller controller);
 
+/* Reports whether the kernel has killed a process of the memory group for lack of memory: its own, or that of the machine. */
+bool cgroup_killed(const struct cgroup *cgroup);
+
+/* Returns how many processes the kernel has killed for lack of memory in the nearest memory group around this process, or
+ * 0 if there is none. The root of a hierarchy of version 2 does not count them. */
+uint64_t cgroup_oom_kills(const struct cgroup_host *host);
+
 /* Returns the peak memory usage or number of tasks, or 0 if unknown. */
 uint64_t cgroup_peak(const struct cgroup *cgroup, enum cgroup_controller controller);
 
@@ -76,6 +93,11 @@ uint64_t cgroup_cpu_us(const struct cgroup *cgroup);
 
 /* Removes the groups. A group that is not empty is left to a sweep. */
 void cgroup_remove(struct cgroup *cgroup);
+
+/* ---- probe.c ---- */
+
+/* Prints which limits groups can enforce, as JSON: creates a group as for a command and removes it. */
+int cgroup_probe(const char *self);
 
 /* ---- sweep.c ---- */
 

@@ -9,6 +9,9 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "cgroup/user_manager.h"
+#include "log.h"
+
 /* In version 2 only leaf cgroups may contain processes. The processes of a cgroup that is delegated to us are moved to
  * a leaf of this name. */
 #define LEAF_NAME "sallyport-door"
@@ -81,6 +84,18 @@ static bool has_controller(const char *path, const char *controller)
 	return yes;
 }
 
+/* Determines where the systemd manager of an ordinary user creates scopes. On a machine that mounts version 1 as well, its
+ * scopes have no controllers. Root needs none: it can create groups anywhere. */
+static void find_user_slice(struct cgroup_host *host, const char *mount)
+{
+	unsigned uid = (unsigned)geteuid();
+	bool useful = uid != 0 && (has_controller(mount, names[CGROUP_MEMORY]) || has_controller(mount, names[CGROUP_PIDS]));
+	int length = snprintf(host->user_slice, CGROUP_PATH,
+			      "%s/user.slice/user-%u.slice/user@%u.service/app.slice/" USER_MANAGER_SLICE, mount, uid, uid);
+	if (!useful || length >= CGROUP_PATH)
+		host->user_slice[0] = '\0';
+}
+
 static void parse_mount(struct cgroup_host *host, char *line, const char *cgroup)
 {
 	char root[256], mount[256], path[CGROUP_PATH];
@@ -92,6 +107,8 @@ static void parse_mount(struct cgroup_host *host, char *line, const char *cgroup
 	bool v2 = strcmp(type, "cgroup2") == 0;
 	if (!v2 && strcmp(type, "cgroup") != 0)
 		return;
+	if (v2)
+		find_user_slice(host, mount);
 	for (int controller = 0; controller < CGROUP_CONTROLLERS; controller++) {
 		struct cgroup_location location = {0};
 		if (host->locations[controller].version == 2 ||
@@ -100,20 +117,58 @@ static void parse_mount(struct cgroup_host *host, char *line, const char *cgroup
 		if (!v2 && !cgroup_list_contains(options, names[controller]))
 			continue;
 		locate(&location, v2 ? 2 : 1, mount, root, path);
-		if (!v2 || has_controller(location.own, names[controller]))
+		/* A unit of systemd may lack a controller that its parents have. Only root can create groups there. */
+		if (!v2 || has_controller(location.own, names[controller]) ||
+		    (geteuid() == 0 && has_controller(mount, names[controller])))
 			host->locations[controller] = location;
 	}
+}
+
+/* Opens the file in which the kernel counts OOM kills in this process's memory group, or the nearest parent that has one.
+ * Version 2 counts those below a group too. */
+static int open_oom_events(const struct cgroup_host *host)
+{
+	const struct cgroup_location *location = &host->locations[CGROUP_MEMORY];
+	char path[CGROUP_PATH], file[CGROUP_PATH + 32];
+	snprintf(path, sizeof path, "%s", location->own);
+	while (location->version != 0) {
+		snprintf(file, sizeof file, "%s/%s", path, location->version == 1 ? "memory.oom_control" : "memory.events");
+		int fd = open(file, O_RDONLY | O_CLOEXEC);
+		char *last = strrchr(path, '/');
+		if (fd >= 0 || location->version == 1 || !last || strlen(path) <= strlen(location->mount))
+			return fd;
+		*last = '\0';
+	}
+	return -1;
 }
 
 void cgroup_discover(struct cgroup_host *host, const char *self)
 {
 	char *cgroup = read_whole(self, "cgroup"), *mounts = read_whole(self, "mountinfo"), *rest = NULL;
-	memset(host, 0, sizeof *host);
+	*host = (struct cgroup_host){
+		.self = self, .asked_user_manager = host->asked_user_manager, .in_scope = host->in_scope};
 	if (cgroup && mounts)
 		for (char *line = strtok_r(mounts, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
 			parse_mount(host, line, cgroup);
 	free(cgroup);
 	free(mounts);
+	host->oom_events = open_oom_events(host);
+}
+
+bool cgroup_request_delegation(struct cgroup_host *host)
+{
+	if (host->asked_user_manager || !host->user_slice[0])
+		return false;
+	host->asked_user_manager = true;
+	if (!user_manager_create_scope(host->self)) {
+		log_debug("hierarchy", "the systemd manager of the user did not create a scope: %s", strerror(errno));
+		return false;
+	}
+	host->in_scope = true;
+	if (host->oom_events >= 0)
+		close(host->oom_events);
+	cgroup_discover(host, host->self);
+	return true;
 }
 
 /* ---- the directory for our groups ---- */
@@ -174,8 +229,8 @@ static bool enable_controllers_at(const char *path, const struct wanted *wanted)
 	return yes;
 }
 
-/* Reports whether the cgroup PATH is delegated to us, either by systemd (Delegate=yes) or because it is the topmost
- * cgroup that a container sees. */
+/* Reports whether the cgroup PATH is delegated to us: by systemd (Delegate=yes), or
+ * because it is the topmost cgroup that a container sees. */
 static bool is_delegated(const struct cgroup_location *location, const char *path)
 {
 	char value[4];
@@ -210,7 +265,8 @@ static bool create_base(const char *path, const struct wanted *wanted, char base
 
 /* Creates the base directory as close to the cgroup of this process as possible, so that limits on that cgroup also
  * apply to the commands. */
-static bool v2_base(const struct cgroup_location *location, const struct wanted *wanted, char base[CGROUP_PATH])
+static bool v2_base(const struct cgroup_location *location, const struct wanted *wanted, bool in_scope,
+		    char base[CGROUP_PATH])
 {
 	char path[CGROUP_PATH];
 	snprintf(path, sizeof path, "%s", location->own);
@@ -218,7 +274,7 @@ static bool v2_base(const struct cgroup_location *location, const struct wanted 
 	if (last && strcmp(last + 1, LEAF_NAME) == 0)
 		*last = '\0';
 	bool enabled = enable_controllers_at(path, wanted);
-	for (int pass = 0; !enabled && errno == EBUSY && is_delegated(location, path) && pass < MOVE_PASSES; pass++) {
+	for (int pass = 0; !enabled && errno == EBUSY && (in_scope || is_delegated(location, path)) && pass < MOVE_PASSES; pass++) {
 		move_into_leaf(path);
 		enabled = enable_controllers_at(path, wanted);
 	}
@@ -235,7 +291,7 @@ bool cgroup_base(const struct cgroup_host *host, enum cgroup_controller controll
 	const struct cgroup_location *location = &host->locations[controller];
 	if (location->version == 2) {
 		struct wanted wanted = v2_controllers(host);
-		return v2_base(location, &wanted, base);
+		return v2_base(location, &wanted, host->in_scope, base);
 	}
 	if (location->version == 0 || snprintf(base, CGROUP_PATH, "%s/%s", location->own, CGROUP_FOLDER) >= CGROUP_PATH)
 		return false;

@@ -25,6 +25,8 @@
 #define MAX_SAMPLED_TASKS 256
 #define MAX_NEW_TASKS 32
 #define FIRST_SAMPLE (500 * MS)
+/* A process that is killed for lack of memory may take this long to exit. */
+#define OOM_DEATH (5000 * MS)
 
 static uint64_t system_tasks(void)
 {
@@ -42,7 +44,7 @@ static void log_unenforced(const struct exit_record *record)
 		log_warn("limit_monitor", "the CPU limit is not enforced: no cgroup is available");
 }
 
-void limit_monitor_open(struct limit_monitor *monitor, const struct cgroup_host *host, const struct request *request,
+void limit_monitor_open(struct limit_monitor *monitor, struct cgroup_host *host, const struct request *request,
 			struct exit_record *record)
 {
 	memset(monitor, 0, sizeof *monitor);
@@ -56,6 +58,9 @@ void limit_monitor_open(struct limit_monitor *monitor, const struct cgroup_host 
 		monitor->limits.tasks = request->processes;
 	if (monitor->limits.memory || monitor->limits.cpu_milli || monitor->limits.tasks)
 		cgroup_create(&monitor->cgroup, host, request->id, &monitor->limits);
+	monitor->host = host;
+	monitor->oom_kills = cgroup_oom_kills(host);
+	monitor->oom_seen_at = NEVER;
 	struct cgroup_group *const *of = monitor->cgroup.of;
 	monitor->watched_memory = of[CGROUP_MEMORY] ? 0 : request->memory;
 	monitor->watched_tasks = of[CGROUP_PIDS] ? 0 : request->processes;
@@ -205,6 +210,16 @@ static void sample_memory(struct limit_monitor *monitor, int64_t now)
 		monitor->memory_peak = memory;
 }
 
+bool limit_monitor_out_of_memory(struct limit_monitor *monitor, int64_t now)
+{
+	uint64_t kills = cgroup_oom_kills(monitor->host);
+	if (kills > monitor->oom_kills)
+		monitor->oom_seen_at = now;
+	monitor->oom_kills = kills;
+	return cgroup_killed(&monitor->cgroup) ||
+	       (monitor->oom_seen_at != NEVER && now - monitor->oom_seen_at < OOM_DEATH);
+}
+
 bool limit_monitor_check(struct limit_monitor *monitor, struct exit_record *record, int64_t now)
 {
 	int64_t most =
@@ -213,8 +228,10 @@ bool limit_monitor_check(struct limit_monitor *monitor, struct exit_record *reco
 	bool over = limit_monitor_check_cgroup(monitor, record) ||
 		    (monitor->watched_tasks && over_task_limit(monitor, record, now)) ||
 		    ((monitor->watched_memory || monitor->disk) && over_memory_or_disk_limit(monitor, record));
-	if (!over)
+	if (!over) {
 		sample_memory(monitor, now);
+		(void)limit_monitor_out_of_memory(monitor, now); /* notes when */
+	}
 	monitor->check_at = over ? NEVER : monotonic_us() + monitor->interval;
 	return over;
 }

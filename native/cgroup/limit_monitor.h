@@ -22,10 +22,13 @@ struct limit_monitor {
 	int64_t check_at, interval, count_again_at;
 	int64_t sample_at, sample_interval; /* of the memory peak, where no cgroup counts it */
 	bool priority_raised;
+	const struct cgroup_host *host;
+	uint64_t oom_kills;  /* around the keeper, when they were last counted */
+	int64_t oom_seen_at; /* when the number had grown, or NEVER */
 };
 
 /* Sets up the limits before the launch. Limits that the kernel cannot enforce are recorded in RECORD. */
-void limit_monitor_open(struct limit_monitor *monitor, const struct cgroup_host *host, const struct request *request,
+void limit_monitor_open(struct limit_monitor *monitor, struct cgroup_host *host, const struct request *request,
 			struct exit_record *record);
 
 /* Schedules the first check of a command that was started at NOW. */
@@ -38,6 +41,10 @@ bool limit_monitor_check(struct limit_monitor *monitor, struct exit_record *reco
 /* Returns true if the kernel has counted that a limit was exceeded, and stores the limit in RECORD. The counters remain
  * correct after processes have exited. */
 bool limit_monitor_check_cgroup(struct limit_monitor *monitor, struct exit_record *record);
+
+/* Reports whether the kernel has killed a process around the keeper for lack of memory shortly before NOW, other than for
+ * the command's own limit. Returns false if that is not known. */
+bool limit_monitor_out_of_memory(struct limit_monitor *monitor, int64_t now);
 
 /* Gives the keeper a real-time priority until limit_monitor_close, because a tree that is being killed may use all
  * CPUs. */

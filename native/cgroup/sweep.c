@@ -87,9 +87,27 @@ static bool sweep_directory(const char *path)
 	return complete;
 }
 
+/* Sweeps the scopes that the user's systemd manager has created for keepers of any zygote. */
+static bool sweep_scopes(const char *slice)
+{
+	DIR *scopes = opendir(slice);
+	struct dirent *entry;
+	bool complete = true;
+	while (scopes && (entry = readdir(scopes))) {
+		char base[CGROUP_PATH + sizeof entry->d_name + sizeof CGROUP_FOLDER + 2];
+		if (strncmp(entry->d_name, "sallyport-", 10) != 0)
+			continue;
+		snprintf(base, sizeof base, "%s/%s/" CGROUP_FOLDER, slice, entry->d_name);
+		complete = sweep_directory(base) && complete;
+	}
+	if (scopes)
+		closedir(scopes);
+	return complete;
+}
+
 bool cgroup_sweep(const struct cgroup_host *host)
 {
-	bool complete = true;
+	bool complete = !host->user_slice[0] || sweep_scopes(host->user_slice);
 	for (int controller = 0; controller < CGROUP_CONTROLLERS; controller++) {
 		const struct cgroup_location *location = &host->locations[controller];
 		char path[CGROUP_PATH], base[CGROUP_PATH + sizeof CGROUP_FOLDER + 1];

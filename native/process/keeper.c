@@ -110,7 +110,7 @@ static void serve_connection(struct keeper_env *env, struct channel *channel)
 }
 
 void keeper_main(struct keeper_pool *pool, struct keeper_slot *slot, int listener, int sessions_fd, int wake_fd,
-		 pid_t zygote, const struct cgroup_host *cgroups)
+		 pid_t zygote, struct cgroup_host *cgroups)
 {
 	struct keeper_env env = {
 		.sessions_fd = sessions_fd, .cgroups = cgroups, .signals = open_signals(), .listener = &listener};

@@ -15,7 +15,7 @@
  * Writes a byte to WAKE_FD when too few keepers are idle. */
 __attribute__((noreturn)) void keeper_main(struct keeper_pool *pool, struct keeper_slot *slot, int listener,
 					   int sessions_fd, int wake_fd, pid_t zygote,
-					   const struct cgroup_host *cgroups);
+					   struct cgroup_host *cgroups);
 
 /* Runs the zygote (`keeper serve STATE`) and returns its exit code. SELF is the directory from which it reads its own
  * cgroups: /proc/self, or a directory created by a test. */

@@ -19,6 +19,7 @@
 
 #include "broker/broker.h"
 #include "io/open_beneath.h"
+#include "process/oom_score.h"
 #include "process/process_tree.h"
 
 #ifndef SYS_close_range
@@ -335,9 +336,11 @@ pid_t launch(const struct request *request, const struct sandbox *sandbox, const
 {
 	struct launch_context context = {request, sandbox, limits, stdio, getpid(), false, -1};
 	struct child_report *report = child_report_get();
+	oom_score_begin_launch();
 	pid_t pid = report ? prefork_launch(&context) : -1;
 	if (pid == 0)
 		pid = launch_new(&context, report);
+	oom_score_end_launch(pid);
 	*launched = (struct launched){NULL, -1};
 	if (pid < 0) {
 		*failure = (struct launch_failure){"fork", errno};

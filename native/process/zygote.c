@@ -19,6 +19,7 @@
 #include "ipc/listener.h"
 #include "log.h"
 #include "process/keeper.h"
+#include "process/oom_score.h"
 #include "process/process_tree.h"
 #include "process/title.h"
 
@@ -280,9 +281,11 @@ int zygote_serve(const char *state, const char *self, const char *log_level)
 	static struct zygote z;
 	char title[128];
 
-	/* 1. Reset inherited state except stdin, stdout and stderr, and protect the memory from other processes. */
+	/* 1. Reset inherited state except stdin, stdout and stderr, and protect the memory from other processes and from
+	 * the OOM killer. */
 	reset_inherited_state();
 	prctl(PR_SET_DUMPABLE, 0);
+	oom_score_protect();
 	/* 2. Claim the state directory: one zygote per directory and build. */
 	int failed = claim_state_dir(&z, state, log_level);
 	if (failed)

@@ -36,6 +36,8 @@ static int format_limits(const struct exit_record *r, char *text, size_t room)
 		n += (size_t)snprintf(text, room,
 				      "\"limit\":{\"kind\":\"%s\",\"value\":%" PRIu64 ",\"peak\":%" PRIu64 "},",
 				      limits[r->limit], r->limit_value, r->limit_peak);
+	if (r->out_of_memory)
+		n += (size_t)snprintf(text + n, room - n, "\"outOfMemory\":true,");
 	if (r->tree_peak)
 		n += (size_t)snprintf(text + n, room - n, "\"treePeakBytes\":%" PRIu64 ",", r->tree_peak);
 	if (r->tree_cpu_us)

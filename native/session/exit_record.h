@@ -30,6 +30,7 @@ struct exit_record {
 	uint64_t tree_peak, tree_cpu_us; /* usage of the whole tree as counted by the kernel, or 0 if unknown */
 	enum limit_kind limit;           /* the first limit that was exceeded */
 	uint64_t limit_value, limit_peak;
+	bool out_of_memory; /* the main process, or a child whose exit it reports, was killed because memory ran out */
 	bool unenforced_memory, unenforced_cpu, unenforced_tasks; /* limits that the kernel does not enforce here */
 	unsigned leftover;         /* processes that were running after the main process had exited */
 	unsupported_t unsupported; /* sandbox features that were not available */

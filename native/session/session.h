@@ -55,7 +55,7 @@ struct session {
 /* The resources of a keeper that its sessions use. */
 struct keeper_env {
 	int sessions_fd;
-	const struct cgroup_host *cgroups;
+	struct cgroup_host *cgroups;
 	int signals;   /* signalfd for SIGCHLD, SIGTERM and SIGHUP (the zygote has exited) */
 	int *listener; /* shared with the other keepers; closed and set to -1 when the zygote has exited */
 };

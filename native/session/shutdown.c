@@ -100,6 +100,9 @@ static void on_main_exit(struct session *session, int status)
 			session->record.reason = END_LIMIT;
 		kill_over_limit(session);
 	}
+	bool killed = WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 128 + SIGKILL;
+	session->record.out_of_memory = killed && session->record.reason == END_EXITED &&
+					limit_monitor_out_of_memory(&session->limits, session->record.ended_us);
 	if (session->pid_ns && pid_namespace_release(session->pid_ns) && ns_init_pids_contains(session->pid_ns->init))
 		session->pid_ns = NULL;
 }

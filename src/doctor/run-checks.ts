@@ -2,7 +2,8 @@ import { checkAgentHosts } from "./agent-hosts.ts";
 import { checkAppArmor } from "./apparmor.ts";
 import { checkCompiler, checkExecutor, checkFirstRun, checkKeeper } from "./executor.ts";
 import { type Check, type Finding, fail, type Machine } from "./finding.ts";
-import { checkCgroup, checkCommandUser, checkKernel, checkNode, checkOpenFiles, checkProcesses } from "./kernel.ts";
+import { checkCommandUser, checkKernel, checkNode, checkOpenFiles, checkProcesses } from "./kernel.ts";
+import { checkLimits } from "./limits.ts";
 import { checkLevel, checkSandbox } from "./sandbox.ts";
 import { checkDisk, checkHolePunching, checkStateFolder } from "./state-folder.ts";
 import { checkHardLinks } from "./workspace.ts";
@@ -37,7 +38,7 @@ export const CHECKS: readonly Check[] = [
   checkLevel,
   checkAppArmor,
   checkCommandUser,
-  checkCgroup,
+  checkLimits,
   checkOpenFiles,
   checkProcesses,
   checkHardLinks,

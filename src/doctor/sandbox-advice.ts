@@ -82,7 +82,8 @@ function brokerAdvice(machine: Machine): string {
   return "Socket broker: allow `seccomp`, `pidfd_getfd` and `process_vm_readv` for this process; a seccomp filter or a security module forbids them.";
 }
 
-function isContainer(machine: Machine): boolean {
+/** Reports whether this process runs in a container. */
+export function isContainer(machine: Machine): boolean {
   if (existsOn(machine, "/.dockerenv") || existsOn(machine, "/run/.containerenv")) return true;
   const groups = readMachineFile(machine, "/proc/1/cgroup");
   return /docker|kubepods|containerd|libpod|lxc/.test(groups);

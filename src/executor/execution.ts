@@ -24,6 +24,11 @@ export interface ExitRecord {
   writeBytes: number;
   /** The first limit that was exceeded. It ended the main process only if the reason is "limit". */
   limit?: ExceededLimit;
+  /**
+   * Set if the kernel killed the main process, or a child whose exit it reports, because the machine or its container had
+   * no memory left.
+   */
+  outOfMemory?: boolean | undefined;
   /** Memory and processor time of the whole tree, where the kernel counted them. */
   treePeakBytes?: number;
   treeCpuUs?: number;

@@ -18,7 +18,7 @@ import type { SessionEnd, SessionRow } from "../storage/sessions.ts";
 import { limitExceeded, limitWarning, maskBroken, sessionLost } from "./errors.ts";
 import { launchFailure } from "./failure/launch.ts";
 import { inputRequired, promptedWait, timedOutHint } from "./input-wait.ts";
-import { lostOutputWarning, unenforcedLimitWarnings } from "./warnings.ts";
+import { lostOutputWarning, OUT_OF_MEMORY_WARNING, unenforcedLimitWarnings } from "./warnings.ts";
 
 /** The number of bytes at the end of stderr from which hints are derived: programs report fatal errors last. */
 const TAIL_BYTES = 32 << 10;
@@ -165,6 +165,7 @@ function warningsOf(row: StartedSession, record: ExitRecord): string {
     ...repositoryWarnings(row, record),
     ...lostOutputWarnings(row, record),
     ...unenforcedLimitWarnings(record.loose),
+    ...(record.outOfMemory ? [OUT_OF_MEMORY_WARNING] : []),
     ...(record.limit && record.reason !== "limit" ? [limitWarning(record.limit)] : []),
   ];
   return notes.length === 0 ? row.warnings : JSON.stringify([...(JSON.parse(row.warnings) as string[]), ...notes]);

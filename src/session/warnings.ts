@@ -12,6 +12,10 @@ export function unenforcedLimitWarnings(loose: ExitRecord["loose"]): string[] {
   return (loose ?? []).map((limit) => UNENFORCED[limit]);
 }
 
+/** The warning for a command that ended because the kernel freed memory, not because of a limit of its own. */
+export const OUT_OF_MEMORY_WARNING =
+  "the machine or its container ran out of memory, and the kernel killed a process of this command";
+
 export function lostOutputWarning(stream: string, bytes: number): string {
   return `${bytes} bytes of ${stream} could not be written to disk and were lost`;
 }

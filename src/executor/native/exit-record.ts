@@ -26,6 +26,7 @@ export const ExitRecordSchema = z.object({
   readBytes: count,
   writeBytes: count,
   limit: z.object({ kind: z.enum(["memory", "processes", "disk", "fileSize"]), value: count, peak: count }).optional(),
+  outOfMemory: z.boolean().optional(),
   treePeakBytes: count.optional(),
   treeCpuUs: count.optional(),
   loose: z.array(z.enum(["memory", "processes", "cpu"])).optional(),
