@@ -196,7 +196,8 @@ uint64_t cgroup_limit_hits(const struct cgroup *cgroup, enum cgroup_controller c
 	bool v1 = group->version == 1;
 	/* The kernel also counts processes of the group that it kills because the machine, or a parent group, has no
 	 * memory left. Only the attempts to exceed its own limit tell them apart. */
-	bool own = v1 ? cgroup_read_number(group->folder, "memory.failcnt", "") > 0
+	bool own = v1 ? cgroup_read_number(group->folder, "memory.failcnt", "") > 0 ||
+				cgroup_read_number(group->folder, "memory.memsw.failcnt", "") > 0
 		      : cgroup_read_number(group->folder, "memory.events", "oom") > 0;
 	return own ? cgroup_read_number(group->folder, v1 ? "memory.oom_control" : "memory.events", "oom_kill") : 0;
 }
