@@ -75,6 +75,7 @@ bool cgroup_list_contains(const char *words, const char *word)
 #define PERIOD_US 100000 /* the default of the kernel */
 #define LEAST_QUOTA_US 1000
 #define ATTEMPTS 10
+#define LIMIT_ROOM (1u << 20) /* the kernel charges memory in batches */
 
 static struct cgroup_group *make_group(struct cgroup *cgroup, int version, const char *base, const char *name)
 {
@@ -186,6 +187,25 @@ int cgroup_join(const struct cgroup *cgroup, bool born)
 	return 0;
 }
 
+/* Returns how many processes of the group the kernel has killed because the group, a parent or the machine had no memory
+ * left. */
+static uint64_t oom_kills_in(const struct cgroup_group *group)
+{
+	const char *file = group->version == 1 ? "memory.oom_control" : "memory.events";
+	return cgroup_read_number(group->folder, file, "oom_kill");
+}
+
+/* Reports whether the group has needed more memory than its own limit. */
+static bool reached_memory_limit(const struct cgroup_group *group)
+{
+	if (group->version == 2)
+		return cgroup_read_number(group->folder, "memory.events", "oom") > 0;
+	/* Version 1 counts no failures at the limit that includes swap. */
+	uint64_t limit = cgroup_read_number(group->folder, "memory.limit_in_bytes", "");
+	return cgroup_read_number(group->folder, "memory.failcnt", "") > 0 ||
+	       cgroup_read_number(group->folder, "memory.memsw.max_usage_in_bytes", "") + LIMIT_ROOM >= limit;
+}
+
 uint64_t cgroup_limit_hits(const struct cgroup *cgroup, enum cgroup_controller controller)
 {
 	const struct cgroup_group *group = cgroup->of[controller];
@@ -193,20 +213,13 @@ uint64_t cgroup_limit_hits(const struct cgroup *cgroup, enum cgroup_controller c
 		return 0; /* a command that reaches its CPU limit is only throttled */
 	if (controller == CGROUP_PIDS)
 		return cgroup_read_number(group->folder, "pids.events", "max");
-	bool v1 = group->version == 1;
-	/* The kernel also counts processes of the group that it kills because the machine, or a parent group, has no
-	 * memory left. Only the attempts to exceed its own limit tell them apart. */
-	bool own = v1 ? cgroup_read_number(group->folder, "memory.failcnt", "") > 0 ||
-				cgroup_read_number(group->folder, "memory.memsw.failcnt", "") > 0
-		      : cgroup_read_number(group->folder, "memory.events", "oom") > 0;
-	return own ? cgroup_read_number(group->folder, v1 ? "memory.oom_control" : "memory.events", "oom_kill") : 0;
+	return reached_memory_limit(group) ? oom_kills_in(group) : 0;
 }
 
 bool cgroup_killed(const struct cgroup *cgroup)
 {
 	const struct cgroup_group *group = cgroup->of[CGROUP_MEMORY];
-	return group && cgroup_read_number(group->folder,
-					   group->version == 1 ? "memory.oom_control" : "memory.events", "oom_kill") > 0;
+	return group && oom_kills_in(group) > 0;
 }
 
 uint64_t cgroup_oom_kills(const struct cgroup_host *host)
