@@ -33,6 +33,7 @@ const MOVED_BY: Readonly<Record<string, { folder: string; shared?: true }>> = {
   CONTINUE_GLOBAL_DIR: { folder: ".continue" },
   COPILOT_HOME: { folder: ".copilot" },
   DOCKER_CONFIG: { folder: ".docker" },
+  QWEN_HOME: { folder: ".qwen" },
   GH_CONFIG_DIR: { folder: ".config/gh" },
   GNUPGHOME: { folder: ".gnupg" },
   XDG_CONFIG_HOME: { folder: ".config", shared: true },

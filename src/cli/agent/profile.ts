@@ -28,6 +28,7 @@ const variable = text.regex(VARIABLE, "must be a variable name");
 const ProtectedPath = z.union([
   z.strictObject({ path, content: z.string() }),
   z.strictObject({ path, create: z.literal(false) }),
+  z.strictObject({ path, ifPresent: z.literal(true) }),
 ]);
 
 /** The schema of a profile. docs/agent-profiles.md is generated from its descriptions. */
@@ -47,11 +48,17 @@ export const Profile = z.strictObject({
       "The program's own configuration, caches and data. A path that ends with `/` is a folder. Missing ones are created",
     ),
   protected: z
-    .array(z.union([path, ProtectedPath], "must be a path, { path, content } or { path, create: false }"))
+    .array(
+      z.union(
+        [path, ProtectedPath],
+        "must be a path, { path, content }, { path, create: false } or { path, ifPresent: true }",
+      ),
+    )
     .optional()
     .describe(
       "Paths within `writable` that stay read-only, because the program runs what they contain. Missing ones are " +
-        "created empty, or with `content`. With `create: false` they are not, and the program is ended if one appears",
+        "created empty, or with `content`. With `create: false` they are not, and the program is ended if one appears. " +
+        "With `ifPresent: true` a missing path is ignored",
     ),
   copies: z
     .record(path, path)

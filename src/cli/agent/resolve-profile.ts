@@ -48,7 +48,10 @@ export function resolveProfile(profile: LoadedProfile, machine: Machine): Resolv
     title: profile.title,
     program: found.find((path) => path !== null) ?? null,
     writable: profile.writable.map(expand),
-    protected: profile.protected.map((entry) => expand(typeof entry === "string" ? entry : entry.path)),
+    protected: profile.protected
+      .map((entry) => ({ entry, path: expand(typeof entry === "string" ? entry : entry.path) }))
+      .filter(({ entry, path }) => !isObjectWith(entry, "ifPresent") || existsSync(withoutSlash(path)))
+      .map(({ path }) => path),
     notCreated: profile.protected.flatMap((entry) => (isObjectWith(entry, "create") ? [expand(entry.path)] : [])),
     contents: Object.fromEntries(
       profile.protected.flatMap((entry) =>
@@ -79,7 +82,7 @@ function missingDefaults(
 
 type ProtectedEntry = LoadedProfile["protected"][number];
 
-function isObjectWith<Key extends "content" | "create">(
+function isObjectWith<Key extends "content" | "create" | "ifPresent">(
   entry: ProtectedEntry,
   key: Key,
 ): entry is Extract<ProtectedEntry, Record<Key, unknown>> {

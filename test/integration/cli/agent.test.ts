@@ -518,6 +518,24 @@ test("a default of a profile yields to the user's own setting", async () => {
   assert.deepEqual(await added(), []);
 });
 
+test("built-in profiles protect the files from which a later run takes variables, trust and code", async () => {
+  const protectedBy = async (name: string, home: string) => {
+    const { stdout } = await box.run(["agent", name, "--print", "--json"], {
+      cwd: workspace,
+      env: { ...env, HOME: home },
+    });
+    return (JSON.parse(stdout) as { protected: string[] }).protected.map((path) => path.slice(home.length + 1));
+  };
+  const users = join(root, "user");
+  mkdirSync(join(users, ".claude"), { recursive: true });
+  writeFileSync(join(users, ".claude/statusline.sh"), "");
+  const claude = await protectedBy("claude-code", users);
+  assert.ok(claude.includes(".claude/statusline.sh") && !claude.includes(".claude/statusline-command.sh"));
+  assert.ok((await protectedBy("codex", users)).includes(".codex/.env"));
+  assert.ok((await protectedBy("gemini", users)).includes(".gemini/trustedFolders.json"));
+  assert.ok((await protectedBy("opencode", users)).some((path) => path.endsWith("opencode/node_modules/")));
+});
+
 test("the program is not started where it could not be confined", { skip: EXECUTOR === "native" }, async () => {
   const { code, stderr } = await host("echo RAN");
   assert.equal(code, 125);
