@@ -116,6 +116,7 @@ function isShellOn(host: Host, documents: readonly HostDocument[]): boolean {
 function waysThatRemain(host: Host, connections: readonly Connection[], others: readonly Connection[]): string[] {
   const ways: string[] = [];
   if (host.remains !== null && connections.some(({ mode }) => mode === "mcp")) ways.push(host.remains);
+  if (host.shell?.by === "setting" && connections.some(({ mode }) => mode === "shell")) ways.push(host.shell.remains);
   if (host.hook?.remains && connections.some(({ mode }) => mode === "hook")) ways.push(host.hook.remains);
   for (const { name, server } of others) {
     const words = [name, server.command, ...server.args].join(" ");

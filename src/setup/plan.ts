@@ -236,6 +236,13 @@ export function assertScope({ title, files, hook }: Host, scope: Scope, mode: Mo
     // Agents can write to a project, also to the setting that names the shell.
     throw unusableFile(title, "with `--mode shell`, it can be set up for the user only", "Use `--scope user`.");
   }
+  if (mode === "hook" && scope === "project" && hook?.userOnly) {
+    throw unusableFile(
+      title,
+      `its hook can be set up for the user only, because ${hook.userOnly}`,
+      "Use `--scope user`.",
+    );
+  }
   const file = mode === "hook" && hook ? files[hook.file] : files.server;
   if (mode === "shell" || file?.[scope]) return;
   throw unusableFile(

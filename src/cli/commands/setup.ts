@@ -215,9 +215,13 @@ function report(plan: Plan, outcome: Outcome, { values, io }: Invocation): numbe
   return 0;
 }
 
-function notesOf(host: Host, mode: Mode, scope: Scope): { remains?: string | null; next?: string } {
+function notesOf(
+  host: Host,
+  mode: Mode,
+  scope: Scope,
+): { remains?: string | null | undefined; next?: string | undefined } {
   if (mode === "hook") return host.hook ?? {};
-  if (mode === "shell") return {};
+  if (mode === "shell") return host.shell?.by === "setting" ? host.shell : {};
   return scope === "project" && host.projectRemains ? { ...host, remains: host.projectRemains } : host;
 }
 

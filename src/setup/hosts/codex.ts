@@ -38,6 +38,7 @@ export const codex: Host = {
     entry: (command) => ({ matcher: "Bash", hooks: [{ type: "command", command, timeout: 60 }] }),
     remains: "Codex skips the hook until you trust it",
     next: "Start Codex once and trust the new hook.",
+    userOnly: "it runs commands without the hooks of a project that is not trusted",
     // The second is the earlier name, which it still reads.
     off: ["hooks", "codex_hooks"].map((name) => ({ file: "server", path: ["features", name], value: false })),
   },

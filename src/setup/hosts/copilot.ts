@@ -19,6 +19,12 @@ export const copilot: Host = {
       user: { folder: ".copilot/hooks", variable: { name: "COPILOT_HOME", below: "hooks" }, names: ["sallyport.json"] },
       project: [".github/hooks/sallyport.json"],
     },
+    // Only read, to find out whether hooks are turned off.
+    settings: {
+      format: "json",
+      user: { folder: ".copilot", variable: { name: "COPILOT_HOME" }, names: ["settings.json"] },
+      project: [".github/copilot/settings.json"],
+    },
   },
   servers: ["mcpServers"],
   entry: (server) => ({ type: "local", ...serverEntry(server), tools: ["*"] }),
@@ -30,6 +36,8 @@ export const copilot: Host = {
     path: ["hooks", "preToolUse"],
     entry: (command) => ({ type: "command", bash: command, timeoutSec: 60 }),
     required: [{ kind: "default", path: ["version"], value: 1 }],
+    userOnly: "it runs commands without the hooks of a project when it is started with `-p`",
+    off: [{ file: "settings", path: ["disableAllHooks"], value: true }],
   },
   shell: null,
   unavailable: { shell: "it keeps a shell of its own, which no setting or variable changes" },

@@ -36,6 +36,7 @@ export const gemini: Host = {
       hooks: [{ name: "sallyport", type: "command", command, timeout: 60_000 }],
     }),
     next: "Gemini CLI asks its user about a command that requires approval; with `-p`, such a command ends its session.",
+    userOnly: "it runs commands without the hooks of a project that is not trusted",
     off: [
       { file: "server", path: ["hooksConfig", "enabled"], value: false },
       { file: "server", path: ["hooksConfig", "disabled"], value: ["sallyport"] },

@@ -69,6 +69,8 @@ interface AnyHook {
   remains?: string;
   /** What the user has to do after set-up. */
   next?: string;
+  /** Why a hook of a project would leave a way around, as the end of a sentence. */
+  userOnly?: string;
   /** Values with which any of the files of the host, also in a project, turns hooks off. */
   off?: readonly { file: string; path: Path; value: Json }[];
 }
@@ -90,8 +92,8 @@ export interface ScriptHook extends AnyHook {
 
 /** How the host can be given another shell for its commands. */
 export type ShellUse =
-  /** A value in one of its files names the program. */
-  | { by: "setting"; file: string; path: Path }
+  /** A value in one of its files names the program. `remains` is the way around that remains. */
+  | { by: "setting"; file: string; path: Path; remains: string }
   /** Only its environment does: the program itself, or with PATH the folder in which it is `bash`. */
   | { by: "variable"; name: string };
 

@@ -47,7 +47,12 @@ export const opencode: Host = {
     { file: "server", effect: "closes", change: { kind: "set", path: ["permission", "bash"], value: "deny" } },
   ],
   hook: { kind: "script", file: "plugin", script: opencodePlugin },
-  shell: { by: "setting", file: "server", path: ["shell"] },
+  shell: {
+    by: "setting",
+    file: "server",
+    path: ["shell"],
+    remains: "a project can name another shell with `shell` in its `opencode.json`",
+  },
   unavailable: {},
   shellTools: ["bash"],
   namespaced: true,

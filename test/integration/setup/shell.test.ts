@@ -42,7 +42,8 @@ test("setup --mode shell names our shell in the settings of a host, and --remove
   const { code, hosts } = await machine.check();
   assert.equal(code, 0, JSON.stringify(hosts));
   for (const { status, connections, waysAround } of hosts) {
-    assert.deepEqual([status, connections[0].mode, waysAround], ["connected", "shell", []]);
+    assert.deepEqual([status, connections[0].mode, waysAround.length], ["connected", "shell", 1]);
+    assert.match(waysAround[0], /^a project can name another shell/);
   }
   for (const [host, [path, text]] of Object.entries(SETTINGS)) {
     assert.equal((await machine.setup(host, "--remove")).outcome, "removed");
@@ -116,6 +117,7 @@ test("a mode that a host does not have is refused with the reason and an alterna
       ["opencode", "--mode", "shell", "--scope", "project"],
       /it can be set up for the user only\. *\n *Use `--scope user`/,
     ],
+    [["copilot", "--mode", "hook", "--scope", "project"], /for the user only, because it runs .* with `-p`\./],
     [["cline", "--mode", "hook", "--scope", "project"], /it reads no hooks from a project/],
     [["gemini", "--mode", "shell", "--tools", "shell"], /`--tools` cannot be combined with `--mode shell`/],
   ];
