@@ -110,7 +110,7 @@ test("a mode that a host does not have is refused with the reason and an alterna
     ],
     [
       ["qwen", "--mode", "hook"],
-      /does not run the command that a hook answers with; use `--mode mcp` or `--mode shell`/,
+      /does not run the command that a hook answers with; use `--mode mcp`, `--mode shell`, or `sallyport agent qwen`/,
     ],
     [["vscode", "--mode", "shell"], /the agent could answer approval requests itself; use `--mode mcp`\n/],
     [
