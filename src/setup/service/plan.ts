@@ -73,7 +73,7 @@ export function renderUnit(request: ServiceRequest): string {
     user: account.name,
     folder,
     command: [...program, ...args, "--state", state],
-    ready: url === null ? null : [...program, "service", "ready", url, "--wait", "80s"],
+    ready: url === null ? null : [...program, "service", "ready", url, "--wait", "280s"],
     env: {
       PATH: servicePath(process.execPath, account.home),
       ...(hasDefaultConfig ? {} : { XDG_CONFIG_HOME: config }),

@@ -75,7 +75,7 @@ function sections(options: UnitOptions): [string, string[]][] {
         ...Object.entries(env).map(([name, value]) => `Environment=${quoted(`${name}=${value}`)}`),
         `EnvironmentFile=-${globFree(pathValue(environmentFile))}`,
         `ExecStart=${commandLine(command)}`,
-        ...(ready ? [`ExecStartPost=${commandLine(ready)}`] : []),
+        ...(ready ? [`ExecStartPost=${commandLine(ready)}`, "TimeoutStartSec=300"] : []),
         "Restart=on-failure",
         "RestartSec=2",
         "# Commands and their keepers continue when the service stops or restarts.",

@@ -58,6 +58,10 @@ test("commands outlive a restart of the service, with all their output and one c
   const down = await sandbox.run(["service", "ready", `http://127.0.0.1:${port}`]);
   assert.equal(down.code, 1);
   assert.match(down.stderr, /not ready: .*ECONNREFUSED/);
+  // Systemd restarts a service that has ended only when its ExecStartPost has ended too.
+  const ended = { MAINPID: String(first.pid) };
+  const given = await sandbox.run(["service", "ready", `http://127.0.0.1:${port}`, "--wait", "1h"], { env: ended });
+  assert.match(given.stderr, /not ready: the service has ended/);
   await finish("during");
   const second = await start(port);
   await finish("later");

@@ -40,7 +40,7 @@ test("service install writes a unit, changes nothing the second time, and uninst
     "Type=exec",
     `WorkingDirectory=${machine.project}`,
     `ExecStart=${process.execPath} ${ENTRY} serve --state ${machine.sandbox.state}`,
-    `ExecStartPost=${process.execPath} ${ENTRY} service ready http://127.0.0.1:4180 --wait 80s`,
+    `ExecStartPost=${process.execPath} ${ENTRY} service ready http://127.0.0.1:4180 --wait 280s`,
     `EnvironmentFile=-${machine.home}/.config/sallyport/serve.env`,
     "KillMode=process",
     "Restart=on-failure",

@@ -15,7 +15,19 @@ export async function waitUntilReady(target: string, waitMs: number): Promise<st
   for (;;) {
     const problem = await check();
     if (problem === null || performance.now() >= deadline) return problem;
+    if (hasEnded(process.env.MAINPID)) return "the service has ended";
     await sleep(POLL_MS);
+  }
+}
+
+/** Systemd sets MAINPID for ExecStartPost=, and restarts a service that has ended only after that. */
+function hasEnded(main: string | undefined): boolean {
+  if (!main || !/^[1-9]\d*$/.test(main)) return false;
+  try {
+    process.kill(Number(main), 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ESRCH";
   }
 }
 
