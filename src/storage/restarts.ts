@@ -1,6 +1,6 @@
-import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
+import { newId } from "../core/id.ts";
 import { inTransaction, isDiskFull, withFullSync } from "./database.ts";
 
 /**
@@ -45,7 +45,7 @@ export class Restarts {
   opened(): void {
     const boot = this.#boot;
     if (boot === null || this.#row !== null) return;
-    const row = randomUUID();
+    const row = newId();
     ifWritable(() =>
       withFullSync(this.#database, () =>
         inTransaction(this.#database, () => {
