@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { setTimeout } from "node:timers/promises";
 import { type Gateway, openGateway } from "../../src/index.ts";
 import { atMost, percentile, procKib, takeTurns, UNLIMITED } from "../measure.ts";
@@ -24,12 +23,11 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]>
   const { entry, remove } = installed();
   const service = new BenchService(entry);
   try {
-    const ready = await startTimes(service, quick ? 3 : 10);
     await service.start();
     const gateway = await openGateway({ state: service.state, workspace: service.workspace, ...UNLIMITED });
     const stage: Stage = { service, gateway, headers: service.caller("bench"), quick };
     try {
-      return [ready, await runs(stage), ...(await latencies(stage)), await largeLog(stage), ...(await many(stage))];
+      return [await runs(stage), ...(await latencies(stage)), await largeLog(stage), ...(await many(stage))];
     } finally {
       for (const { id } of gateway.list({ live: true, limit: 1000 })) await gateway.session(id).kill({ graceMs: 0 });
       await service.stop();
@@ -39,26 +37,6 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]>
     service.remove();
     remove();
   }
-}
-
-/**
- * Measures how long the service takes to start, alternating with an empty Node program. Meeting either target is
- * enough, because Node itself starts slowly on a slow machine.
- */
-async function startTimes(service: BenchService, rounds: number): Promise<BenchResult> {
-  const starts: number[] = [];
-  const plain: number[] = [];
-  for (let round = 0; round <= rounds; round++) {
-    const begun = performance.now();
-    spawnSync(process.execPath, ["-e", "0"]);
-    plain.push(performance.now() - begun);
-    starts.push(await service.start());
-    await service.stop();
-  }
-  // The first start creates the database and fills the compile cache.
-  const [ours, peerValue] = [percentile(starts.slice(1), 0.5), percentile(plain.slice(1), 0.5)];
-  const row = atMost(4, { name: "`serve` ready, p50", ours, peer: "node -e 0", peerValue, unit: "ms" });
-  return { ...row, target: "<= 4 x or 400 ms", pass: row.pass || ours <= 400 };
 }
 
 async function runs({ service, gateway, headers, quick }: Stage): Promise<BenchResult> {

@@ -1,5 +1,3 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +12,7 @@ const ALL = "runner,process,exec,shell,bash";
 const TRUE = { command: "true", description: "nothing" };
 const CONCURRENT = 200;
 
-/** Measures what the protocol adds to a library call, and how long a host waits for the server to start. */
+/** Measures what the protocol adds to a library call. */
 export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]> {
   const { gateway, state, leave } = await benchGateway();
   const config = mkdtempSync(join(tmpdir(), "sallyport-bench-config-"));
@@ -22,8 +20,7 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]>
   const settings = { ...UNLIMITED.policy, toolsets: { exec: true } };
   writeFileSync(join(config, "sallyport", "sallyport.json"), JSON.stringify(settings));
   const env = { ...process.env, SALLYPORT_STATE: state, XDG_CONFIG_HOME: config };
-  const open = () => new StdioServer(process.execPath, [ENTRY, "mcp", "--tools", ALL], { env });
-  const server = open();
+  const server = new StdioServer(process.execPath, [ENTRY, "mcp", "--tools", ALL], { env });
   const peer = await desktopCommander();
   try {
     await server.initialize();
@@ -39,7 +36,6 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]>
     const together = performance.now() - from;
     const { tools } = await server.request("tools/list", {});
 
-    const { ready, bare } = await starts(quick ? 10 : 40, open);
     return [
       atMost(1.5, {
         name: "MCP over stdio: Bash true, p50",
@@ -49,7 +45,6 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]>
         unit: "ms",
       }),
       versusCommander(percentile(overProtocol, 0.5), peer ? percentile(commander, 0.5) : null),
-      readiness(percentile(ready, 0.5), percentile(bare, 0.5)),
       {
         name: `MCP over stdio: ${CONCURRENT} calls at once, all answered`,
         ours: together,
@@ -76,23 +71,6 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]>
   }
 }
 
-/** Measures the time from process start to the first answer, alternating with an empty Node program. */
-async function starts(rounds: number, open: () => StdioServer): Promise<{ ready: number[]; bare: number[] }> {
-  const ready: number[] = [];
-  const bare: number[] = [];
-  for (let round = 0; round < rounds; round++) {
-    const from = performance.now();
-    const server = open();
-    await server.initialize();
-    ready.push(performance.now() - from);
-    await server.leave();
-    const since = performance.now();
-    await once(spawn(process.execPath, ["-e", "0"], { stdio: "ignore" }), "exit");
-    bare.push(performance.now() - since);
-  }
-  return { ready, bare };
-}
-
 function versusCommander(ours: number, theirs: number | null): BenchResult {
   const row = { name: "MCP over stdio: a command, p50", unit: "ms" };
   if (theirs !== null) {
@@ -102,19 +80,4 @@ function versusCommander(ours: number, theirs: number | null): BenchResult {
   }
   const peer = "desktop-commander is not installed: skipped";
   return { ...row, ours, peer, peerValue: null, ratio: null, target: ">= 3 x faster", pass: null };
-}
-
-/**
- * Returns the row for readiness. The target is 250 ms or 2.5 times the start time of an empty Node program, whichever
- * is greater.
- */
-function readiness(ours: number, bare: number): BenchResult {
-  const row = {
-    name: "MCP server ready: initialize answered, p50",
-    ours,
-    peer: "node -e 0",
-    peerValue: bare,
-    unit: "ms",
-  };
-  return { ...row, ratio: ours / bare, target: "<= 250 ms or 2.5 x", pass: ours <= 250 || ours <= 2.5 * bare };
 }

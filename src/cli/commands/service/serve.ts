@@ -142,7 +142,7 @@ async function serveUntil({ values, io }: Invocation, address: Address, signal: 
       io.err(
         `Serving the console at ${serving.url}\n${link ? `Sign-in link (single use, expires in 10 min): ${link}\n` : ""}`,
       );
-    // Saved now, because a service may run for months. What it needs to start has been compiled.
+    // Saved before the end, because a service may run for months. What it needs to start has been compiled by then.
     void serving.loaded.then(() => saveCompiled());
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
     await serving.close();
