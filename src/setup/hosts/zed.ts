@@ -1,4 +1,4 @@
-import { EDITOR, type Host, readServer } from "./host.ts";
+import { type Host, readServer } from "./host.ts";
 
 export const zed: Host = {
   name: "zed",
@@ -31,7 +31,7 @@ export const zed: Host = {
   ],
   hook: null,
   shell: null,
-  unavailable: EDITOR,
+  unavailable: { hook: "it has no hooks", shell: "its agent runs /bin/sh, and no setting changes that" },
   shellTools: ["terminal"],
   namespaced: true,
   serverArgs: [],
