@@ -1,4 +1,3 @@
-import { lstatSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { BROWSERS, CREDENTIALS, HISTORIES, SYSTEM_CREDENTIALS } from "./credential-paths.ts";
 import { LinkResolver, parentOf } from "./paths/links.ts";
@@ -17,9 +16,15 @@ export interface Homes {
 }
 
 /** Returns the built-in denied paths in these homes, except those that the operator made readable. */
-export function credentialPaths({ own, others }: Homes, readable: readonly string[]): string[] {
+export function credentialPaths(
+  { own, others }: Homes,
+  readable: readonly string[],
+  resolver = new LinkResolver(),
+): string[] {
   const inOwn = own.filter(isHome).flatMap((home) => credentialsIn(resolve(home)));
-  const inOthers = others.filter((home) => isHome(home) && !own.includes(home)).flatMap(existingCredentials);
+  const inOthers = others
+    .filter((home) => isHome(home) && !own.includes(home))
+    .flatMap((home) => existingCredentials(resolve(home), resolver));
   return [...inOwn, ...inOthers].filter((path) => !readable.some((one) => isWithin(path, one)));
 }
 
@@ -48,12 +53,13 @@ export function movedCredentialPaths(
   env: Readonly<Record<string, string | undefined>>,
   kept: readonly string[],
 ): string[] {
+  const resolver = new LinkResolver();
   return Object.entries(MOVED_BY).flatMap(([variable, { folder, shared }]) => {
     const moved = env[variable];
     if (!moved?.startsWith("/")) return [];
     return DENIED_IN_HOME.filter((name) => isWithin(`/${name}`, `/${folder}`))
       .map((name) => resolve(moved, name.slice(folder.length + 1)))
-      .filter((path) => (!shared || exists(path)) && !kept.some((each) => isWithin(each, path)));
+      .filter((path) => (!shared || resolver.exists(path)) && !kept.some((each) => isWithin(each, path)));
   });
 }
 
@@ -65,27 +71,11 @@ function isHome(home: string): boolean {
   return home.startsWith("/") && home !== "/";
 }
 
-function existingCredentials(home: string): string[] {
-  const entries = new Set(entriesOf(home));
+function existingCredentials(home: string, resolver: LinkResolver): string[] {
+  const entries = new Set(resolver.list(home));
   return DENIED_IN_HOME.filter((name) => entries.has(name.split("/", 1)[0] as string))
     .map((name) => join(home, name))
-    .filter(exists);
-}
-
-function entriesOf(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
-}
-
-function exists(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return false;
-  }
+    .filter((path) => resolver.exists(path));
 }
 
 interface DenyInput {
@@ -106,7 +96,7 @@ interface DenyInput {
   mounts: MountTable;
 }
 
-interface DeniedPaths {
+export interface DeniedPaths {
   /**
    * The denied paths, resolved as far as they exist, and their further paths. Of a link, both the link and its target
    * are denied.
@@ -116,13 +106,15 @@ interface DeniedPaths {
   links: string[];
 }
 
-/** Returns all denied paths. */
-export function deniedPaths({ homes, readable, moved, keepOut, added, root, mounts }: DenyInput): DeniedPaths {
+/** Returns all denied paths. They are the same as long as the input is, and everything that `resolver` has looked up. */
+export function deniedPaths(
+  { homes, readable, moved, keepOut, added, root, mounts }: DenyInput,
+  resolver = new LinkResolver(),
+): DeniedPaths {
   const system = root ? SYSTEM_CREDENTIALS.map(({ path }) => path) : [];
   const given = [...keepOut, ...added].map((path) => resolve(path));
   const elsewhere = moved.filter((path) => !readable.some((one) => isWithin(path, one)));
-  const named = [...credentialPaths(homes, readable), ...elsewhere, ...system, ...given];
-  const resolver = new LinkResolver();
+  const named = [...credentialPaths(homes, readable, resolver), ...elsewhere, ...system, ...given];
   const denied = new Set<string>();
   const links = new Set<string>();
   for (const path of named) {

@@ -8,7 +8,7 @@ import { nextStep } from "../core/next-step.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { Settings } from "../core/settings.ts";
 import { type Access, type BasePaths, expandPath, requestedAccess } from "./access.ts";
-import { deniedPaths, type Homes, movedCredentialPaths } from "./denied-paths.ts";
+import { type DeniedPaths, deniedPaths, type Homes, movedCredentialPaths } from "./denied-paths.ts";
 import { type Escalation, escalationsOf } from "./escalation.ts";
 import { enforcementOf, missingDenied, OFF, type RequiredSandbox } from "./level.ts";
 import { type AllowedSockets, allowedSockets, maskedPaths } from "./masked-paths.ts";
@@ -91,6 +91,7 @@ export class SandboxPlanner {
   #mounts: MountTable;
   /** The identity of the workspace's `.git` when the rules were computed. */
   #git: string;
+  #denied: { mounts: MountTable; resolver: LinkResolver; paths: DeniedPaths } | null = null;
   #nextRefresh: number;
   #created = false;
   /** The capabilities that the last plan is based on. They change if a feature turns out to be missing. */
@@ -194,15 +195,7 @@ export class SandboxPlanner {
 
   #resolve(): ResolvedRules {
     const { settings, keepOut, homes, user } = this.#input;
-    const { denied, links } = deniedPaths({
-      homes,
-      readable: settings.readable.map((path) => expandPath(path, this.#base)),
-      moved: this.#moved,
-      keepOut,
-      added: this.#added,
-      root: (user?.ids.uid ?? ownUid()) === 0,
-      mounts: this.#mounts,
-    });
+    const { denied, links } = this.#deniedPaths();
     const rules = workspaceRules({
       settings,
       user,
@@ -220,6 +213,28 @@ export class SandboxPlanner {
     const masked = this.#mounts.withAliases([...this.#masked]);
     const resolved = { ...rules, denied, links, masked, reserved, missing, readable };
     return this.#input.host ? this.#withHost(resolved, this.#input.host) : resolved;
+  }
+
+  /** Returns the denied paths. Hundreds of paths are resolved only if one of their folders has changed. */
+  #deniedPaths(): DeniedPaths {
+    const mounts = this.#mounts;
+    if (this.#denied?.mounts === mounts && this.#denied.resolver.isCurrent()) return this.#denied.paths;
+    const { settings, keepOut, homes, user } = this.#input;
+    const resolver = new LinkResolver();
+    const paths = deniedPaths(
+      {
+        homes,
+        readable: settings.readable.map((path) => expandPath(path, this.#base)),
+        moved: this.#moved,
+        keepOut,
+        added: this.#added,
+        root: (user?.ids.uid ?? ownUid()) === 0,
+        mounts,
+      },
+      resolver,
+    );
+    this.#denied = { mounts, resolver, paths };
+    return paths;
   }
 
   /** Adds the paths of an agent's program that stay read-only, and its folder in the /tmp that the private one hides. */

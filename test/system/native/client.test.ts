@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { execFileSync, fork, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
+  chmodSync,
   globSync,
   mkdirSync,
   mkdtempSync,
@@ -22,6 +23,7 @@ import { CLIENT_BUILD, ENTRY } from "../../fixtures/sallyport.ts";
 import { seeded } from "../../fixtures/seeded.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sallyport-client-"));
+chmodSync(folder, 0o755); // another user runs the client, too
 const reports = mkdtempSync(join(tmpdir(), "sallyport-reports-"));
 after(() => {
   for (const each of [folder, reports]) rmSync(each, { recursive: true, force: true });
