@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from "node:child_process";
+import { execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   closeSync,
@@ -13,14 +13,41 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
 import { StdioServer } from "../mcp/server.ts";
 import { atMost, percentile, type Subject, takeTurns } from "../measure.ts";
 import { peerProgram } from "../peers.ts";
 import type { BenchResult } from "../result.ts";
 import { answered, freePort } from "./serve.ts";
+
+/** Other programs that run one command in a sandbox, with options like those of our default profile. */
+const PEERS: { name: string; args: (cwd: string) => string[] }[] = [
+  {
+    name: "bwrap",
+    args: (cwd) => [
+      ...["--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--die-with-parent", "--new-session"],
+      ...[
+        "--ro-bind",
+        "/",
+        "/",
+        "--dev",
+        "/dev",
+        "--proc",
+        "/proc",
+        "--tmpfs",
+        "/tmp",
+        "--bind",
+        cwd,
+        cwd,
+        "/bin/true",
+      ],
+    ],
+  },
+  { name: "srt", args: () => ["/bin/true"] },
+  { name: "codex", args: () => ["sandbox", "--", "/bin/true"] },
+];
 
 const ROOT = join(import.meta.dirname, "../..");
 const WITHIN_MS = 60_000;
@@ -44,7 +71,8 @@ function install(folder: string): { entry: string; client: string } {
  * until a server has answered its first request.
  */
 export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]> {
-  const folder = mkdtempSync(join(tmpdir(), "sallyport-bench-"));
+  // codex does not work in folders below /tmp.
+  const folder = mkdtempSync("/var/tmp/sallyport-bench-");
   const state = join(folder, "state");
   const cwd = join(folder, "work");
   mkdirSync(cwd);
@@ -72,6 +100,15 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]>
       };
     };
     const node = (...args: string[]) => program(process.execPath, args);
+    const starter = join(folder, "starter");
+    execFileSync("cc", ["-std=c99", "-D_GNU_SOURCE", "-O2", join(import.meta.dirname, "starter.c"), "-o", starter]);
+    /** Measures a program as a shell starts it, without what `child_process.spawn` costs the process of the benchmark. */
+    const fromShell = (file: string, args: string[], input = "/dev/null") => ({
+      timed: async () => {
+        const { stdout } = await promisify(execFile)(starter, [input, file, ...args], { cwd, env });
+        return Number(stdout);
+      },
+    });
     const initialize = {
       timed: async () => {
         const from = performance.now();
@@ -102,58 +139,57 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]>
     };
     // The first run creates the state folder and starts the keepers; the second fills the compile cache.
     for (let n = 0; n < 2; n++) await node(entry, "run", "--", "true")();
-    const run = program(client, ["run", "--", "true"]);
-    await until("a resident gateway has started", () => isResident(state), run);
-    const bwrap = peerProgram("bwrap");
-    const peers = [
-      ...(bwrap ? [{ name: "bwrap", start: program(bwrap, ["--ro-bind", "/", "/", "true"]) }] : []),
-      ...["srt", "codex"].flatMap((name) => {
-        const file = peerProgram(name);
-        const args = name === "codex" ? ["sandbox", "--", "/bin/true"] : ["/bin/true"];
-        return file ? [{ name, start: program(file, args) }] : [];
-      }),
-    ];
-    const able = [];
-    for (const peer of peers) {
-      const works = await peer.start().then(
+    await until("a resident gateway has started", () => isResident(state), program(client, ["run", "--", "true"]));
+    const peers = PEERS.map(({ name, args }) => ({ name, file: peerProgram(name), args: args(cwd) }));
+    const able: { name: string; start: Subject }[] = [];
+    for (const { name, file, args } of peers) {
+      const start = file === null ? null : fromShell(file, args);
+      const works = start?.timed().then(
         () => true,
         () => false,
       );
-      if (works) able.push(peer);
+      if (start && (await works)) able.push({ name, start });
     }
     const subjects: Subject[] = [
       node("-e", "0"),
       node(entry, "--version"),
       node(entry, "run", "--", "true"),
-      run,
-      program(client, ["check", "--", "ls"]),
-      program(client, ["hook", "claude-code"], { input: event }),
+      fromShell(process.execPath, ["-e", "0"]),
+      fromShell(client, ["run", "--", "true"]),
+      fromShell(client, ["check", "--", "ls"]),
+      fromShell(client, ["hook", "claude-code"], event),
       initialize,
       serve,
       ...able.map(({ start }) => start),
     ];
     const samples = await takeTurns(quick ? 20 : 60, subjects);
-    const [nothing = 0, version = 0, cold = 0, command = 0, check = 0, hook = 0, handshake = 0, ready = 0, ...others] =
-      samples.map((each) => percentile(each, 0.5));
+    const medians = samples.map((each) => percentile(each, 0.5));
+    const [nothing = 0, version = 0, cold = 0, shell = 0, command = 0, check = 0, hook = 0] = medians;
+    const [handshake = 0, ready = 0, ...others] = medians.slice(7);
     const peer = { peer: "node -e 0", peerValue: nothing, unit: "ms" } as const;
+    const inShell = { ...peer, peerValue: shell };
     return [
       atMost(1.3, { name: "cold start of `sallyport --version`, p50", ours: version, ...peer }),
       atMost(2, { name: "cold start of `sallyport run -- true`, p50", ours: cold, ...peer }),
-      atMost(0.25, { name: "`sallyport run -- true` from a shell, p50", ours: command, ...peer }),
-      atMost(0.15, { name: "`sallyport check -- ls` from a shell, p50", ours: check, ...peer }),
-      atMost(0.15, { name: "`sallyport hook claude-code` from a shell, p50", ours: hook, ...peer }),
+      atMost(0.25, { name: "`sallyport run -- true` from a shell, p50", ours: command, ...inShell }),
+      atMost(0.15, { name: "`sallyport check -- ls` from a shell, p50", ours: check, ...inShell }),
+      atMost(0.15, { name: "`sallyport hook claude-code` from a shell, p50", ours: hook, ...inShell }),
       atMost(2, { name: "`sallyport mcp`: `initialize` answered, p50", ours: handshake, ...peer }),
       atMost(2.5, { name: "`sallyport serve`: `GET /readyz` answered, p50", ours: ready, ...peer }),
-      ...able.map(({ name }, index) => ({
-        name: "`sallyport run -- true` from a shell, p50",
-        ours: command,
-        peer: name,
-        peerValue: others[index] ?? null,
-        ratio: command / (others[index] ?? Number.NaN),
-        unit: "ms",
-        target: "",
-        pass: null,
-      })),
+      ...peers.map(({ name, file }) => {
+        const peerValue = others[able.findIndex((each) => each.name === name)] ?? null;
+        const why = file === null ? " is not installed" : " does not work on this machine";
+        return {
+          name: "`sallyport run -- true` from a shell, p50",
+          ours: command,
+          peer: peerValue === null ? `${name}${why}` : name,
+          peerValue,
+          ratio: peerValue === null ? null : command / peerValue,
+          unit: "ms" as const,
+          target: "",
+          pass: null,
+        };
+      }),
     ];
   } finally {
     rmSync(folder, { recursive: true, force: true }); // The keepers and the resident gateway exit without the state folder.
