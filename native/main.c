@@ -16,6 +16,8 @@ int main(int argc, char **argv)
 		return sandbox_probe();
 	if (argc >= 2 && argc <= 3 && strcmp(argv[1], "limits") == 0)
 		return cgroup_probe(argc == 3 ? argv[2] : "/proc/self");
+	if (argc == 3 && strcmp(argv[1], "check") == 0)
+		return folder_check(argv[2]);
 	if (argc == 2 && strcmp(argv[1], "wait-reader") == 0)
 		return output_reader_wait();
 	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
@@ -24,6 +26,6 @@ int main(int argc, char **argv)
 	}
 	fprintf(stderr,
 		"usage: keeper serve STATE [TITLE-SPACE [SELF [LOG-LEVEL]]]\n       keeper probe\n       keeper "
-		"limits [SELF]\n       keeper wait-reader\n       keeper --version\n");
+		"limits [SELF]\n       keeper check FOLDER\n       keeper wait-reader\n       keeper --version\n");
 	return 2;
 }

@@ -21,4 +21,8 @@ __attribute__((noreturn)) void keeper_main(struct keeper_pool *pool, struct keep
  * cgroups: /proc/self, or a directory created by a test. */
 int zygote_serve(const char *state, const char *self, const char *log_level);
 
+/* Tries in the directory PATH what a state directory needs of its file system, and prints the first step that fails as
+ * JSON (`keeper check FOLDER`). */
+int folder_check(const char *path);
+
 #endif

@@ -3,7 +3,7 @@
  * processes, so code that handles requests reads the environment, the working directory and the umask here.
  */
 import { homedir, tmpdir, userInfo } from "node:os";
-import { resolve } from "node:path";
+import { isAbsolute, resolve } from "node:path";
 
 export interface Caller {
   readonly env: Readonly<Record<string, string>>;
@@ -46,10 +46,14 @@ export function callerParent(): number {
   return callerNow()?.parent ?? process.ppid;
 }
 
-/** Returns the caller's home directory as `os.homedir()` does. */
+/**
+ * Returns the caller's home directory. A relative `HOME` would mean another folder for each working directory, such as the
+ * workspace, so the user's home directory is used instead.
+ */
 export function callerHome(): string {
   const caller = callerNow();
-  return caller ? (caller.env.HOME ?? userInfo().homedir) : homedir();
+  const home = caller ? caller.env.HOME : homedir();
+  return home && isAbsolute(home) ? home : userInfo().homedir;
 }
 
 /** Returns the caller's directory for temporary files as `os.tmpdir()` does. */

@@ -4,6 +4,7 @@ import {
   constants,
   existsSync,
   mkdtempSync,
+  realpathSync,
   rmSync,
   type Stats,
   statfsSync,
@@ -11,6 +12,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { CHOOSE_FILE_SYSTEM, missingInFileSystem } from "../executor/native/suitable.ts";
+import { fileSystemType } from "../storage/file-system.ts";
 import { formatSize } from "../text/format.ts";
 import { findOnPath } from "./executor.ts";
 import { type Finding, fail, type Machine, ok, warn } from "./finding.ts";
@@ -58,34 +61,19 @@ export function isWritable(path: string): boolean {
   }
 }
 
-/** The names of file systems by their magic number in linux/magic.h. */
-const FILE_SYSTEMS: Record<number, string> = {
-  61267: "ext4",
-  1481003842: "xfs",
-  2435016766: "btrfs",
-  16914836: "tmpfs",
-  2240043254: "ramfs",
-  2035054128: "overlayfs",
-  801189825: "zfs",
-  4076150800: "f2fs",
-  26985: "nfs",
-  4283649346: "cifs",
-  4266872130: "smb2",
-  16914839: "9p",
-  1702057286: "fuse",
-  19780: "vfat",
-};
-
 const IN_MEMORY = ["tmpfs", "ramfs"];
-const OVER_NETWORK = ["nfs", "cifs", "smb2", "9p"];
+const OVER_NETWORK = ["nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs"];
 
 const GIB = 1024 ** 3;
 const CHOOSE_LOCAL_DISK = "Choose a folder on a local disk with `--state DIR` or SALLYPORT_STATE.";
 
-/** Checks for free space for logs, and for a local file system, which SQLite in WAL mode requires. */
+/** Checks for free space for logs, and for a file system with what a state folder needs, as a gateway does. */
 export function checkDisk({ state }: Machine): Finding {
-  const { type, bavail, bsize } = statfsSync(existingPart(state));
-  const name = FILE_SYSTEMS[type] ?? `file system 0x${type.toString(16)}`;
+  const place = realpathSync(existingPart(state));
+  const missing = missingInFileSystem(place);
+  if (missing !== null && missing !== "unknown") return fail("disk", missing, CHOOSE_FILE_SYSTEM);
+  const { bavail, bsize } = statfsSync(place);
+  const name = fileSystemType(place) ?? "unknown file system";
   const free = bavail * bsize;
   const message = `${name}, ${formatSize(free)} free`;
   if (OVER_NETWORK.includes(name))

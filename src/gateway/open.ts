@@ -8,6 +8,7 @@ import { agentName } from "../core/names.ts";
 import type { FleetGatewayOptions, Settings } from "../core/settings.ts";
 import type { Executor } from "../executor/executor.ts";
 import { cachedSandboxCapabilities } from "../executor/native/probe.ts";
+import { assertSuitable } from "../executor/native/suitable.ts";
 import { openExecutor } from "../executor/select-executor.ts";
 import { fleetFromEnvironment } from "../fleet/url.ts";
 import { policyOf } from "../policy/decide.ts";
@@ -167,6 +168,7 @@ export async function createContext(
   loadPolicy(policyOf(settings));
 
   const state = openStateFolder(options.state ?? defaultState());
+  assertSuitable(state);
   const database = openDatabase(join(state, "sallyport.db"));
   if (settings.durability === "power-loss") syncEveryCommit(database);
   const executor = await executorFor(state, here ? null : (options.fleet ?? fleetFromEnvironment() ?? settings.fleet));

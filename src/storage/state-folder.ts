@@ -1,5 +1,5 @@
 import { accessSync, chmodSync, constants, lstatSync, mkdirSync, realpathSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import { callerEnv, callerHome, callerPath } from "../core/caller.ts";
 import { SallyportError } from "../core/error.ts";
 import { operatorStep } from "../core/next-step.ts";
@@ -14,7 +14,9 @@ function unusable(folder: string, message: string, hint: string): SallyportError
 /** Returns `$SALLYPORT_STATE`, or `$XDG_STATE_HOME/sallyport`, or `~/.local/state/sallyport`. */
 export function defaultState(env: NodeJS.ProcessEnv = callerEnv()): string {
   if (env.SALLYPORT_STATE) return callerPath(env.SALLYPORT_STATE);
-  return join(env.XDG_STATE_HOME || join(callerHome(), ".local/state"), "sallyport");
+  // The specification of these variables says to ignore relative paths.
+  const base = env.XDG_STATE_HOME && isAbsolute(env.XDG_STATE_HOME) ? env.XDG_STATE_HOME : null;
+  return join(base ?? join(callerHome(), ".local/state"), "sallyport");
 }
 
 /**

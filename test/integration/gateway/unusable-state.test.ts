@@ -45,6 +45,22 @@ test("reports a read-only state folder", {
   assert.equal((await gateway.run({ command: "echo fine" })).stdout, "fine\n");
 });
 
+test("rejects a file system on which a state folder cannot work, and remembers one on which it can", {
+  skip: canMount ? false : "requires root to mount a file system",
+}, async (t) => {
+  const fixture = new GatewayFixture();
+  t.after(() => fixture.close());
+  await fixture.open();
+  const record = join(fixture.state, "file-system");
+  assert.match(readFileSync(record, "utf8"), /^\d+ [0-9a-f]{12}/);
+  // Files of hugetlbfs cannot be written, which stands for the file systems that lack something.
+  const through = ["unshare", "-m", "sh", "-c", 'mount -t hugetlbfs none "$0" && exec "$@"', fixture.state];
+  await assert.rejects(
+    OtherGateway.open(fixture, { through }),
+    teaches("StateUnusable", /is on a hugetlbfs file system without shared memory maps \(/),
+  );
+});
+
 test("reports a state folder that is a file or whose parent is one", async (t) => {
   const fixture = new GatewayFixture();
   t.after(() => fixture.close());
