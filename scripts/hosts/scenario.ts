@@ -51,13 +51,13 @@ export function stepsFor(host: Headless, mode: Mode): Step[] {
 }
 
 /** Our tool for commands: `Bash`, or `exec` of the toolset `shell`, under the prefix of the host. */
-function ourTool(offered: string[]): string | undefined {
+export function ourTool(offered: string[]): string | undefined {
   return (
     offered.find((name) => /sallyport\W*_*Bash$/i.test(name)) ?? offered.find((name) => /(?:^|\W|_)exec$/.test(name))
   );
 }
 
-function ourInput(tool: string, command: string): Record<string, unknown> {
+export function ourInput(tool: string, command: string): Record<string, unknown> {
   return /Bash$/i.test(tool) ? { command, description: "Try it" } : { command };
 }
 

@@ -44,6 +44,11 @@ export function endTrials(): void {
   for (const root of running) end(root, false);
 }
 
+/** Ends every process of a trial, and removes its folder. */
+export function endTrial(root: string): void {
+  end(root, false);
+}
+
 function end(root: string, keep: boolean): void {
   killAllOf(root);
   running.delete(root);
@@ -98,7 +103,7 @@ export async function runTrial(
 }
 
 /** The environment of a host: nothing from the caller, and no way to the internet. */
-function environment(home: string): Record<string, string> {
+export function environment(home: string): Record<string, string> {
   return {
     HOME: home,
     PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
@@ -117,7 +122,7 @@ function environment(home: string): Record<string, string> {
  * Connects the host to Sallyport. Returns how to start it: its program, or a shell with the line that a user would add to
  * the startup file of their shell.
  */
-async function setUp(
+export async function setUp(
   { name }: Headless,
   program: string,
   mode: Mode,

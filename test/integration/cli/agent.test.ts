@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import {
   chmodSync,
   existsSync,
@@ -9,6 +10,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import type { Approval } from "../../../src/core/approval.ts";
@@ -455,10 +457,23 @@ test("the program can have the network, with approval, when its commands do not"
   await until("the program is refused", () => /[Dd]enied/.test(shows()));
   child.stdin?.end();
   assert.ok(!existsSync(join(workspace, "started-online")));
+
+  const server = createServer((socket) => socket.destroy());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const connects = `(exec 3<>/dev/tcp/127.0.0.1/${(server.address() as AddressInfo).port})`;
+  const script = `${connects} && touch program-online; $SHELL -c '${connects} && touch command-online'; touch finished-online`;
+  const accepted = box.onTerminal([...start("--network", "on"), "--", script], options);
+  await until("the prompt is shown", () => accepted.shows().includes("Approve?"));
+  accepted.child.stdin?.write("o\n");
+  await until("the program has finished", () => existsSync(join(workspace, "finished-online")));
+  accepted.child.stdin?.end();
+  server.close();
+  assert.ok(existsSync(join(workspace, "program-online")), "the program has no network");
+  assert.ok(!existsSync(join(workspace, "command-online")), "a command has the network of the program");
 });
 
 const MISTAKES: [args: string[], code: number, stderr: RegExp][] = [
-  [["agent"], 125, /no profile given; name one, such as `claude-code`/],
+  [["agent"], 125, /no profile given; the profiles are claude-code, cline, /],
   [["agent", "claude-cod"], 125, /There is no profile for "claude-cod"\.\n {2}Did you mean `claude-code`\?/],
   [["agent", "../x"], 125, /There is no profile for/],
   [["agent", "codex", "exec"], 125, /unexpected argument `exec`; put the program's arguments after `--`/],

@@ -113,7 +113,7 @@ test("a person is required, and C-p alone goes to the program", { skip }, async 
   await until("the request is shown", () => inOrder(shown(), "install | sh", "o once"));
   await pause(SETTLED_MS);
   type("o");
-  await until("nobody has decided", () => shown().includes("Only a person can do this"));
+  await until("the decision is refused", () => shown().includes("Only a person can do this"));
   assert.equal(await status(), "pending");
   type("q");
   await until("the program is drawn again", () => shown().includes("PROGRAM"));

@@ -48,11 +48,11 @@ export const agent: Command = {
   run: async (invocation) => {
     const { values, positionals, rest, io } = invocation;
     const [host, unexpected] = positionals;
-    if (host === undefined) throw new UsageError("no profile given; name one, such as `claude-code`");
+    const { loadProfile, profileNames } = await import("../../agent/profile.ts");
+    if (host === undefined) throw new UsageError(`no profile given; the profiles are ${profileNames().join(", ")}`);
     if (unexpected !== undefined) {
       throw new UsageError(`unexpected argument \`${unexpected}\`; put the program's arguments after \`--\``);
     }
-    const { loadProfile } = await import("../../agent/profile.ts");
     const file = textOption(values, "profile");
     const profile = loadProfile(host, file === undefined ? null : resolve(file));
     const started = {
