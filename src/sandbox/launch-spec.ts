@@ -54,7 +54,7 @@ function pipeEnvironment(env: Environment): Environment {
   if (!found) {
     // An editor that the caller chose with one variable must not be overridden by the other.
     const { VISUAL, ...others } = PIPE_VARIABLES;
-    found = { ...others, ...(env.EDITOR === undefined ? { VISUAL } : {}), ...env } as Environment;
+    found = { ...others, ...(env.EDITOR === undefined ? { VISUAL } : {}), ...withRealShell(env) } as Environment;
     pipeEnvironments.set(env, found);
   }
   return found;
@@ -62,7 +62,7 @@ function pipeEnvironment(env: Environment): Environment {
 
 /** Sets TERM and removes the size of the gateway's terminal, unless the caller set these variables. */
 function terminalEnvironment(env: Environment, given: Readonly<Environment>): Environment {
-  const { LINES: _lines, COLUMNS: _columns, ...rest } = env;
+  const { LINES: _lines, COLUMNS: _columns, ...rest } = withRealShell(env);
   return { ...rest, TERM, ...pick(given, ["TERM", "LINES", "COLUMNS"]) };
 }
 
@@ -135,6 +135,19 @@ function shellFor(path: string | undefined): string {
 /** Returns the path of bash. Throws CommandNotFound. */
 export function realShell(): string {
   return shellFor(callerEnv().PATH);
+}
+
+/**
+ * Returns variables in which SHELL is not Sallyport's own shell. A host may find it there, and within a command it does
+ * not exist, because it is in the state folder.
+ */
+function withRealShell(env: Readonly<Environment>): Environment {
+  const { SHELL, PATH } = env;
+  try {
+    return SHELL?.startsWith("/") && isOwnShell(SHELL) ? { ...env, SHELL: shellFor(PATH) } : env;
+  } catch {
+    return env; // it does not exist, or there is no bash
+  }
 }
 
 function program(request: RunRequest, as: ShellText | null): Pick<LaunchSpec, "file" | "argv"> {

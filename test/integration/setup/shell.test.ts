@@ -30,15 +30,19 @@ test("setup --mode shell names our shell in the settings of a host, and --remove
     assert.ok(readFileSync(file, "utf8").includes(JSON.stringify(shell)));
     assert.equal(statSync(shell).mode & 0o777, 0o700);
   }
-  // As Claude Code, whose parent process runs in the project, starts its shell.
-  const script = `require("node:child_process").spawnSync(${JSON.stringify(shellOf(machine, "claude-code"))}, ["-c", "echo ran; rm -rf /"], { stdio: "inherit" })`;
-  const ran = spawnSync(process.execPath, ["-e", script], {
-    cwd: machine.project,
-    encoding: "utf8",
-    env: { ...process.env, ...machine.env },
-  });
-  assert.match(ran.stderr, /Blocked/);
-  assert.equal(ran.stdout, "");
+  // As a host, which runs in the project, starts its shell.
+  const shell = shellOf(machine, "claude-code");
+  const asHost = (command: string) => {
+    const script = `require("node:child_process").spawnSync(process.env.SHELL, ["-c", process.argv[1]], { stdio: "inherit" })`;
+    const env = { ...process.env, ...machine.env, SHELL: shell };
+    return spawnSync(process.execPath, ["-e", script, command], { cwd: machine.project, encoding: "utf8", env });
+  };
+  const blocked = asHost("echo ran; rm -rf /");
+  assert.match(blocked.stderr, /Blocked/);
+  assert.equal(blocked.stdout, "");
+  // The state folder is hidden from the command, and so is our shell.
+  const inner = asHost('$SHELL -c "echo inner"');
+  assert.equal(inner.stdout, "inner\n", inner.stderr);
   const { code, hosts } = await machine.check();
   assert.equal(code, 0, JSON.stringify(hosts));
   for (const { status, connections, waysAround } of hosts) {
