@@ -7,6 +7,7 @@
  * one whose session it does not descend from.
  */
 import { closeSync, openSync, readFileSync } from "node:fs";
+import { userInfo } from "node:os";
 import { loadConfig } from "../config/load.ts";
 import type { CommandLineUse } from "../core/settings.ts";
 import { shownLine } from "../text/visible.ts";
@@ -15,7 +16,7 @@ import { notAttended } from "./errors.ts";
 
 export type Attendance =
   | { kind: "person" }
-  /** An agent host has started this process. `env` is the environment of the host. */
+  /** Agent hosts have started this process. `env` is the environment of the outermost one. */
   | { kind: "host"; why: string; env: NodeJS.ProcessEnv }
   /** No terminal, as in a script or a job. */
   | { kind: "script"; why: string };
@@ -37,10 +38,11 @@ export function readAttendance(): Attendance {
 
 function searchAncestors(): Attendance {
   const chain = ancestors();
-  for (const pid of chain) {
-    const found = agentHostOf(pid);
-    if (found) return hostAttendance(found, found.env);
-  }
+  const hosts = chain.flatMap((pid) => agentHostOf(pid) ?? []);
+  const [nearest] = hosts;
+  // A person has started the outermost host. Its commands can start others, or set a variable of one, with any environment
+  // (invariant 7).
+  if (nearest) return hostAttendance(nearest, hosts.at(-1)?.env ?? null);
   const own = hostVariable(process.env);
   if (own) return hostAttendance({ ...own, pid: null }, process.env);
   const { session, terminal } = statusOf("self");
@@ -59,7 +61,16 @@ function hostAttendance(
   env: NodeJS.ProcessEnv | null,
 ): Attendance {
   const what = pid === null ? by : `${by}, PID ${pid}`;
-  return { kind: "host", why: `${host} has started this process (${shownLine(what)})`, env: env ?? process.env };
+  return { kind: "host", why: `${host} has started this process (${shownLine(what)})`, env: env ?? ownEnvironment() };
+}
+
+/** Returns the environment for a host of another user: this process's own could be one that the host has chosen. */
+function ownEnvironment(): NodeJS.ProcessEnv {
+  try {
+    return { HOME: userInfo().homedir };
+  } catch {
+    return {}; // The user has no entry, as in some containers.
+  }
 }
 
 /** Programs that run a command on a terminal that they allocate. */

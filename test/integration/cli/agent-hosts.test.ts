@@ -93,6 +93,14 @@ const ATTEMPTS: [name: string, text: (approve: string) => string][] = [
   ["without an environment", (approve) => below(claude, `env -i SALLYPORT_STATE=${box.state} ${approve}`)],
   ["in its own session", (approve) => below(claude, `setsid -w ${approve}`)],
   ["on its own terminal", (approve) => below(claude, `script -qec ${quoted(approve)} /dev/null`)],
+  [
+    "from a host that it has started itself, with another operator file",
+    (approve) => below(claude, `XDG_CONFIG_HOME=${anywhere} GEMINI_CLI=1 ${below(claude, approve)}`),
+  ],
+  [
+    "with a variable of a host and another operator file",
+    (approve) => below(claude, `XDG_CONFIG_HOME=${anywhere} GEMINI_CLI=1 bash -c ${quoted(`${approve}; exit`)}`),
+  ],
   ["with another operator file", (approve) => below(claude, `XDG_CONFIG_HOME=${anywhere} HOME=${anywhere} ${approve}`)],
 ];
 
