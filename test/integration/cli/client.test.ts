@@ -108,6 +108,10 @@ test("answers hooks and runs the shell of agent hosts without starting Node", as
   assert.equal(answered.code, 0);
   const denied = await box.run(["hook", "claude-code"], { env: ALONE, input: "no event" });
   assert.match(denied.stdout + denied.stderr, /the event is not JSON/);
+  const env = { ...ALONE, SALLYPORT_STATE: box.state };
+  const unread = spawnSync(CLIENT, ["hook", "claude-code"], { env, input, cwd, stdio: ["pipe", "ignore", "pipe"] });
+  assert.match(String(unread.stderr), /cannot write to stdout: it is closed, or \/dev\/null/);
+  assert.equal(unread.status, 2);
   const shell = await box.run(["--agent", "builder", "sh", "-c", "read line; echo $line; exit 4"], {
     env: { ...ALONE, SALLYPORT_WORKSPACE: cwd },
     cwd,
