@@ -2,7 +2,7 @@
 # A Debian machine under QEMU, for tests on another kernel with systemd and cgroup v2.
 #
 #   scripts/vm.sh build NAME SUITE            create an image (bookworm has kernel 6.1, trixie 6.12)
-#   scripts/vm.sh boot NAME [KERNEL-ARG...]   boot and wait for SSH
+#   scripts/vm.sh boot NAME [KERNEL-ARG...]   boot and wait for SSH; $DEVICES adds options of QEMU, such as disks
 #   scripts/vm.sh run NAME COMMAND...         run a command as root
 #   scripts/vm.sh user NAME COMMAND...        run a command as the user bob, in a login session
 #   scripts/vm.sh put NAME FILE DESTINATION   copy a file into the machine
@@ -79,7 +79,7 @@ boot() { # boot KERNEL-ARG...
     -append "root=/dev/vda rw console=ttyS0 quiet panic=1 $*" \
     -drive "file=$image,if=virtio,format=raw,cache=writeback" -device virtio-rng-pci \
     -netdev "user,id=n,hostfwd=tcp:127.0.0.1:$port-:22" -device virtio-net-pci,netdev=n \
-    -serial "file:$LAB/$name.serial" -monitor "unix:$LAB/$name.mon,server,nowait"
+    ${DEVICES:-} -serial "file:$LAB/$name.serial" -monitor "unix:$LAB/$name.mon,server,nowait"
   for _ in $(seq 240); do
     login root true </dev/null && return 0
     sleep 1

@@ -20,7 +20,7 @@ struct cgroup_location {
 };
 
 struct cgroup_host {
-	const char *self; /* the directory that describes this process, such as /proc/self */
+	char self[CGROUP_PATH]; /* the directory that describes this process, such as /proc/self */
 	struct cgroup_location locations[CGROUP_CONTROLLERS];
 	char user_slice[CGROUP_PATH]; /* where the user's systemd manager creates scopes, or empty if there is none */
 	int oom_events; /* file of the nearest memory group around this process that counts OOM kills, or -1 */
@@ -30,8 +30,7 @@ struct cgroup_host {
 
 /* ---- hierarchy.c ---- */
 
-/* Reads the locations from SELF/cgroup and SELF/mountinfo. SELF is /proc/self, or a directory created by a test, and must
- * stay allocated. */
+/* Reads the locations from SELF/cgroup and SELF/mountinfo. SELF is /proc/self, or a directory created by a test. */
 void cgroup_discover(struct cgroup_host *host, const char *self);
 
 /* Makes an ordinary user's process able to create groups: asks the user's systemd manager, at most once, to move it into

@@ -145,8 +145,9 @@ static int open_oom_events(const struct cgroup_host *host)
 void cgroup_discover(struct cgroup_host *host, const char *self)
 {
 	char *cgroup = read_whole(self, "cgroup"), *mounts = read_whole(self, "mountinfo"), *rest = NULL;
-	*host = (struct cgroup_host){
-		.self = self, .asked_user_manager = host->asked_user_manager, .in_scope = host->in_scope};
+	*host = (struct cgroup_host){.asked_user_manager = host->asked_user_manager, .in_scope = host->in_scope};
+	/* A copy, because SELF may be an argument of the process, which the process title overwrites. */
+	snprintf(host->self, sizeof host->self, "%s", self);
 	if (cgroup && mounts)
 		for (char *line = strtok_r(mounts, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
 			parse_mount(host, line, cgroup);
@@ -167,7 +168,9 @@ bool cgroup_request_delegation(struct cgroup_host *host)
 	host->in_scope = true;
 	if (host->oom_events >= 0)
 		close(host->oom_events);
-	cgroup_discover(host, host->self);
+	char self[CGROUP_PATH];
+	memcpy(self, host->self, sizeof self);
+	cgroup_discover(host, self);
 	return true;
 }
 

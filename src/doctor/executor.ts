@@ -1,12 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { accessSync, constants, existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { SallyportError } from "../core/error.ts";
 import { portableLimitations } from "../executor/executor.ts";
 import { BUILD_COMMAND, keeperBinary } from "../executor/native/zygote.ts";
 import { PORTABLE } from "../executor/portable/connect.ts";
 import { selectExecutor } from "../executor/select-executor.ts";
+import { temporaryFolder } from "../sandbox/private-tmp/base.ts";
 import { formatDuration } from "../text/format.ts";
 import { type Finding, fail, type Machine, ok, warn } from "./finding.ts";
 
@@ -90,7 +90,7 @@ const REPORT = "Fix the failures above. If there are none, report this as a bug.
 
 /** Runs one command through a gateway with a temporary state folder. Its keeper exits when the folder is removed. */
 export async function checkFirstRun(): Promise<Finding> {
-  const state = mkdtempSync(join(tmpdir(), "sallyport-doctor-"));
+  const state = mkdtempSync(join(temporaryFolder(), "sallyport-doctor-"));
   try {
     const { openGateway } = await import("../gateway/open.ts");
     const gateway = await openGateway({ state });

@@ -1,3 +1,4 @@
+import { SallyportError } from "../core/error.ts";
 import { checkAgentHosts } from "./agent-hosts.ts";
 import { checkAppArmor } from "./apparmor.ts";
 import { checkCompiler, checkExecutor, checkFirstRun, checkKeeper } from "./executor.ts";
@@ -19,6 +20,7 @@ async function runCheck(check: Check, machine: Machine): Promise<Finding> {
   try {
     return await check(machine);
   } catch (error) {
+    if (error instanceof SallyportError) return fail(check.name, error.message, error.recovery[0]?.hint ?? "");
     const message = error instanceof Error ? error.message : String(error);
     return fail(check.name, message, "This is a bug in the check; please report it.");
   }

@@ -14,6 +14,8 @@ import {
 } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { callerTmpdir } from "../../core/caller.ts";
+import { SallyportError } from "../../core/error.ts";
+import { operatorStep } from "../../core/next-step.ts";
 
 const PREFIX = "sallyport-";
 /** A file with the path of the state folder. When that folder has been removed, the directories here can be too. */
@@ -27,15 +29,21 @@ export function ownUid(): number {
   return process.getuid?.() ?? 0;
 }
 
-/** Returns `TMPDIR`, or /tmp if that is not the absolute path of a folder that exists. */
-function temporaryFolder(): string {
-  const wanted = callerTmpdir();
-  try {
-    if (isAbsolute(wanted) && statSync(wanted).isDirectory()) return realpathSync.native(wanted);
-  } catch {
-    // It does not exist, or a folder above it cannot be searched.
+/**
+ * Returns `TMPDIR`, or /tmp or /var/tmp if that is not the absolute path of a folder that exists. Minimal container images
+ * have none of them.
+ */
+export function temporaryFolder(): string {
+  for (const wanted of [callerTmpdir(), "/tmp", "/var/tmp"]) {
+    try {
+      if (isAbsolute(wanted) && statSync(wanted).isDirectory()) return realpathSync.native(wanted);
+    } catch {
+      // It does not exist, or a folder above it cannot be searched.
+    }
   }
-  return realpathSync.native("/tmp");
+  throw new SallyportError("StateUnusable", "There is no folder for temporary files: /tmp does not exist.", [
+    operatorStep("create_tmp", "Create it with `mkdir -m 1777 /tmp`, or set `TMPDIR` to an existing folder."),
+  ]);
 }
 
 /**
