@@ -58,6 +58,13 @@ check_processes() {
   report 'process limit' $? "$(mechanism "$errors")"
 }
 
+check_cpu() {
+  local out
+  out=$(sallyport run --cpu 0.5 -c 'cat /sys/fs/cgroup$(cut -d: -f3 /proc/self/cgroup)/cpu.max' 2>&1)
+  grep -qx '50000 100000\|.*CPU limit was not enforced.*' <<<"$out"
+  report 'CPU limit' $? "$(sallyport doctor 2>/dev/null | sed -n 's/^[a-z]*\tlimits\t//p')"
+}
+
 check_timeout() {
   sallyport run --timeout 2s -c '(setsid sleep 7123 &); sleep 7123' >/dev/null 2>&1
   [ $? = 124 ] && ! pgrep -f 'sleep 7123$' >/dev/null
@@ -129,6 +136,7 @@ check_service() {
 check_sandbox
 check_memory
 check_processes
+check_cpu
 check_timeout
 check_kill
 check_gateway_crash
