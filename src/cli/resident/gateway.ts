@@ -30,10 +30,10 @@ export class ResidentGateway {
     this.#shared = shared;
   }
 
-  static async open(state: string): Promise<ResidentGateway> {
+  static async open(state: string, checkpoint: GatewayContext["checkpoint"]): Promise<ResidentGateway> {
     // The settings of this context are not used, so it reads no configuration.
     const options = { state, workspace: state, channel: "cli", configuration: null, attach: false };
-    return new ResidentGateway(await createContext(options, () => {}, { here: true }));
+    return new ResidentGateway(await createContext(options, checkpoint, { here: true }));
   }
 
   get state(): string {

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { parentOf } from "../../approval/self-approval.ts";
 import { type Caller, findCallersWith } from "../../core/caller.ts";
 import { socketAddress } from "../../executor/native/connection.ts";
+import type { GatewayContext } from "../../gateway/context.ts";
 import { shareGateways } from "../open.ts";
 import { answer } from "./answer.ts";
 import { ClientConnection } from "./connection.ts";
@@ -26,6 +27,8 @@ export interface ResidentOptions {
   /** Reports whether another build has been installed in place of this one. */
   isReplaced: () => boolean;
   idleMs: number;
+  /** Called between the steps of a request, for tests. */
+  checkpoint: GatewayContext["checkpoint"];
 }
 
 export class ResidentServer {
@@ -50,7 +53,7 @@ export class ResidentServer {
 
   /** Opens the gateway and listens. The caller has made sure that no other process serves this build. */
   static async open(options: ResidentOptions): Promise<ResidentServer> {
-    const resident = new ResidentServer(await ResidentGateway.open(options.state), options);
+    const resident = new ResidentServer(await ResidentGateway.open(options.state, options.checkpoint), options);
     findCallersWith(() => resident.#callers.getStore());
     const key = () => resident.#callers.getStore()?.key;
     shareGateways({

@@ -55,7 +55,7 @@ function assertNoReports(context: string): void {
 
 test("the tests of the client pass with a sanitized one", () => {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  for (const name of ["client", "client-through"]) {
+  for (const name of ["client", "run"]) {
     const file = fileURLToPath(new URL(`../../integration/cli/${name}.test.ts`, import.meta.url));
     const { status, stdout } = spawnSync(process.execPath, ["--test", file], {
       encoding: "utf8",
