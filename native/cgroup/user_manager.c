@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -163,7 +164,10 @@ static int connect_to(const char *name)
 	socklen_t length = sizeof peer;
 	snprintf(address.sun_path, sizeof address.sun_path, "/run/user/%u/%s", (unsigned)geteuid(), name);
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
+	/* Also limits how long connecting to a manager that hangs may take. */
+	const struct timeval timeout = {.tv_sec = ANSWER_US / 1000000};
+	if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout) == 0 &&
+	    connect(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
 	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == geteuid())
 		return fd;
 	int error = errno ? errno : EACCES;
