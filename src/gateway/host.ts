@@ -17,6 +17,11 @@ export function assertHostSupported(context: GatewayContext): void {
       [operatorStep("check_sandbox", "Run `sallyport doctor` to see what is missing and how to enable it.")],
     );
   }
+  if (context.workspace === "/") {
+    throw new SallyportError("InvalidRequest", "The root directory cannot be the workspace of an agent's program.", [
+      operatorStep("check_scope", "Start the program in the folder of a project."),
+    ]);
+  }
   if (settings.network !== "on" && context.host?.network !== true) {
     throw new SallyportError(
       "InvalidConfiguration",

@@ -507,6 +507,15 @@ test("mistakes are reported with what to do", native, async () => {
   }
 });
 
+test("the root directory cannot be the workspace", native, async () => {
+  const { code, stderr } = await box.run(["agent", "standin", "--profile", profile, "--", "true"], { cwd: "/", env });
+  assert.equal(code, 125);
+  assert.match(
+    stderr,
+    /cannot be the workspace of an agent's program\.\n {2}Start the program in the folder of a project/,
+  );
+});
+
 test("a profile can extend a built-in one, and --print shows the result", async () => {
   writeFileSync(join(workspace, "more.json"), JSON.stringify({ extends: "claude-code", writable: ["~/.docs/"] }));
   const print = ["agent", "claude-code", "--profile", "more.json", "--print"];
