@@ -1,13 +1,16 @@
 #!/bin/bash
 # Checks limits, kills, crashes and services with the installed `sallyport`, as the user that runs this script.
 #
-#   scripts/vm-checks.sh PLATFORM [service]
+#   scripts/vm-checks.sh PLATFORM [CHECK...]
 #
-# Prints one line for each check, separated by tabs: PLATFORM, user, check, `ok` or `FAILED`, and how it holds. With
-# `service`, also installs, restarts and removes a systemd service of this user. The folder is outside /tmp, because
-# commands have a private /tmp. Everything that is started is ended, and the configuration that it writes is removed.
+# Runs the checks, by default all but `service`, which installs, restarts and removes a systemd service of this user.
+# Prints lines separated by tabs: PLATFORM, user, check, `ok` or `FAILED`, and how it holds. The folder is outside /tmp,
+# because commands have a private /tmp. Everything that is started is ended, and the configuration is removed.
 set -u
-platform=$1 service=${2:-}
+platform=$1
+shift
+checks=(sandbox memory processes cpu timeout kill gateway_crash keeper_crash)
+[ $# = 0 ] || checks=("$@")
 user=$(id -un)
 if [ -e ~/.config/sallyport/sallyport.json ]; then
   echo "vm-checks.sh: ~/.config/sallyport/sallyport.json exists; this script is for machines without a configuration" >&2
@@ -133,14 +136,6 @@ check_service() {
   report 'service uninstall' $? 'the unit is gone'
 }
 
-check_sandbox
-check_memory
-check_processes
-check_cpu
-check_timeout
-check_kill
-check_gateway_crash
-check_keeper_crash
-[ "$service" != service ] || check_service
+for check in "${checks[@]}"; do "check_$check"; done
 cd / && rm -rf "$folder" ~/.config/sallyport/sallyport.json
 exit "$failed"

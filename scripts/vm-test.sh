@@ -42,10 +42,11 @@ code=0
 has() { [[ ,$parts, == *,$1,* ]]; }
 
 if has checks; then
+  all='sandbox memory processes cpu timeout kill gateway_crash keeper_crash service'
   # The manager of an ordinary user, and its services, run without a login.
   scripts/vm.sh run "$name" 'loginctl enable-linger bob'
-  scripts/vm.sh run "$name" "vm-checks '$name' service" >"$results/checks-root" || code=1
-  scripts/vm.sh user "$name" "vm-checks '$name' service" >"$results/checks-user" || code=1
+  scripts/vm.sh run "$name" "vm-checks '$name' $all" >"$results/checks-root" || code=1
+  scripts/vm.sh user "$name" "vm-checks '$name' $all" >"$results/checks-user" || code=1
 fi
 if has container; then
   # The root directory of the machine is the image; changes are discarded.
