@@ -8,12 +8,14 @@ import { operatorStep } from "../../core/next-step.ts";
 import { fileSystemType } from "../../storage/file-system.ts";
 import { keeperBinary } from "./zygote.ts";
 
-const AnswerSchema = z.object({
-  step: z.enum(["files", "locks", "maps", "renames", "sockets"]).optional(),
-  errno: z.number().optional(),
-});
+/** Created on use: in the bundle, the code of zod is not loaded yet when this file is. */
+const answerSchema = () =>
+  z.object({
+    step: z.enum(["files", "locks", "maps", "renames", "sockets"]).optional(),
+    errno: z.number().optional(),
+  });
 
-type Step = NonNullable<z.infer<typeof AnswerSchema>["step"]>;
+type Step = NonNullable<z.infer<ReturnType<typeof answerSchema>>["step"]>;
 
 /** What the file system does not support if a step of the keeper's check fails. */
 const LACKS: Record<Step, string> = {
@@ -39,7 +41,7 @@ export const CHOOSE_FILE_SYSTEM =
 export function missingInFileSystem(folder: string): string | "unknown" | null {
   const { stdout } = spawnSync(keeperBinary(), ["check", folder], { env: {}, encoding: "utf8", timeout: TIMEOUT_MS });
   try {
-    const { step, errno = 0 } = AnswerSchema.parse(JSON.parse(stdout));
+    const { step, errno = 0 } = answerSchema().parse(JSON.parse(stdout));
     if (step === undefined) return null;
     if (TEMPORARY.has(errno)) return "unknown";
     const why = process.getBuiltinModule("node:util").getSystemErrorMessage(-errno);
