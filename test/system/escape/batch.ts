@@ -50,6 +50,8 @@ export async function runBatch(
   const warnings: string[] = [];
   for (let first = 0; first < attempts.length; first += SIZE) {
     const some = attempts.slice(first, first + SIZE);
+    // The driver may have been killed while it restored the folders.
+    if (restores) arena.restore();
     for (const [index, { script }] of some.entries()) writeFileSync(join(folder, String(index)), script);
     const result = await gateway.run({
       command: "bash",
