@@ -12,4 +12,9 @@ case "$tier" in
 esac
 # Tests start hundreds of processes that load the same sources; the cache saves most of the compilation.
 export NODE_COMPILE_CACHE="$PWD/node_modules/.cache/node"
+if [ "$tier" != unit ]; then
+  export TEST_PACKAGE="$PWD/node_modules/.cache/package"
+  rm -rf "$TEST_PACKAGE"
+  node_modules/.bin/node -e 'import("./test/fixtures/installed.ts").then((m) => m.install(process.argv[1]))' "$TEST_PACKAGE"
+fi
 exec node_modules/.bin/node --test --test-concurrency="$lanes" "$@" "test/$tier/**/*.test.ts"

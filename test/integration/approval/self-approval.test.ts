@@ -8,9 +8,9 @@ import type { RunResult } from "../../../src/core/result.ts";
 import type { Gateway } from "../../../src/gateway/gateway.ts";
 import { ApprovalFixture } from "../../fixtures/approvals.ts";
 import { GatewayFixture } from "../../fixtures/gateway.ts";
+import { ENTRY } from "../../fixtures/installed.ts";
 
 const SCRIPT = fileURLToPath(new URL("person-or-not.ts", import.meta.url));
-const ENTRY = fileURLToPath(new URL("../../../bin/sallyport.js", import.meta.url));
 const ASK = `${process.execPath} ${SCRIPT} '${pidNamespace()}'`;
 const INSIDE = "Only a person can decide this request: this process runs inside a Sallyport session.\n";
 

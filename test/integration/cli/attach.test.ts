@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import type { Session } from "../../../src/session/session.ts";
 import { GatewayFixture } from "../../fixtures/gateway.ts";
+import { ENTRY } from "../../fixtures/installed.ts";
 import { missing } from "../../fixtures/on-path.ts";
 import { until } from "../../fixtures/until.ts";
 
@@ -19,14 +19,19 @@ after(async () => {
   await fixture.close();
 });
 
-const BIN = fileURLToPath(new URL("../../../bin/sallyport.js", import.meta.url));
 const timeoutMs = 60_000;
 const size = { columns: 70, rows: 12 };
 
 /** Runs `sallyport` on a new terminal. */
 function onTerminal(args: string[]): Promise<Session> {
   const command = process.execPath;
-  const request = { command, args: [BIN, "--state", fixture.state, ...args], cwd: fixture.workspace, pty: true, size };
+  const request = {
+    command,
+    args: [ENTRY, "--state", fixture.state, ...args],
+    cwd: fixture.workspace,
+    pty: true,
+    size,
+  };
   return users.start(request);
 }
 
@@ -57,7 +62,7 @@ test("run -it passes on keys, terminal size and exit code", async () => {
 });
 
 test("a terminal without a size gets the usual one", async () => {
-  const words = ["-c", 'stty cols 0 rows 0; exec "$@"', "sh", process.execPath, BIN, "--state", fixture.state];
+  const words = ["-c", 'stty cols 0 rows 0; exec "$@"', "sh", process.execPath, ENTRY, "--state", fixture.state];
   const args = [...words, "run", "-it", "--", "stty", "size"];
   const person = await users.start({ command: "sh", args, cwd: fixture.workspace, pty: true, size });
   await shows(person, /24 80/, 0);

@@ -3,16 +3,14 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { after, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { openDatabase } from "../../../src/storage/database.ts";
 import { Tokens } from "../../../src/storage/tokens.ts";
 import { EventClient } from "../../fixtures/event-client.ts";
 import { freePort } from "../../fixtures/free-port.ts";
 import { GatewayFixture } from "../../fixtures/gateway.ts";
+import { ENTRY } from "../../fixtures/installed.ts";
 import { TerminalClient } from "../../fixtures/terminal-client.ts";
 import { until } from "../../fixtures/until.ts";
-
-const COMMAND = fileURLToPath(new URL("../../../bin/sallyport.js", import.meta.url));
 
 const fixture = new GatewayFixture();
 const gateway = await fixture.open();
@@ -30,7 +28,7 @@ after(async () => {
 });
 
 async function serve(): Promise<void> {
-  const args = [COMMAND, "serve", "--json", "--no-link", "--listen", String(port), "--workspace", fixture.workspace];
+  const args = [ENTRY, "serve", "--json", "--no-link", "--listen", String(port), "--workspace", fixture.workspace];
   serving = spawn(process.execPath, args, { env: fixture.env, stdio: ["ignore", "pipe", "inherit"] });
   const served = once(createInterface({ input: serving.stdout as NodeJS.ReadableStream }), "line");
   const left = once(serving, "exit").then(([code]) =>

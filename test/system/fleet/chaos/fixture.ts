@@ -8,13 +8,13 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { IS_ROOT } from "../../../fixtures/as-user.ts";
 import { MARK } from "../../../fixtures/gateway.ts";
+import { ENTRY } from "../../../fixtures/installed.ts";
 import { NatsCluster } from "../../../fixtures/nats.ts";
 import { withVariable, zygotesOf } from "../../../fixtures/processes.ts";
 import { until } from "../../../fixtures/until.ts";
 import { Bridge, type Line, noNamespaces, ProxyLine } from "./line.ts";
 import { Member } from "./member.ts";
 
-const ENTRY = fileURLToPath(new URL("../../../../bin/sallyport.js", import.meta.url));
 const GATEWAY = fileURLToPath(new URL("gateway-process.ts", import.meta.url));
 /** Allows every command: the test is about delivery, not policy. */
 const POLICY = { scope: "anywhere", sandbox: "off", limits: { sessions: 10_000, startsPerMinute: 1_000_000 } } as const;
