@@ -1,4 +1,5 @@
 import { join, resolve } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
 import { Approvals } from "../approval/approvals.ts";
 import { watchConfig } from "../config/watch.ts";
 import { callerEnv, callerFolder } from "../core/caller.ts";
@@ -22,7 +23,7 @@ import { cleanExecLogs, cleanIfDue, type Removal } from "../session/retention.ts
 import { LocalSessionReader } from "../session/session-folder.ts";
 import { AllowlistUse } from "../storage/allowlist-use.ts";
 import { AuditLog } from "../storage/audit.ts";
-import { openDatabase, syncEveryCommit } from "../storage/database.ts";
+import { openDatabase, syncEveryCommit, syncsEveryCommit } from "../storage/database.ts";
 import { Restarts } from "../storage/restarts.ts";
 import { SessionStore } from "../storage/sessions.ts";
 import { defaultState, openStateFolder } from "../storage/state-folder.ts";
@@ -171,7 +172,7 @@ export async function createContext(
   assertSuitable(state);
   const database = openDatabase(join(state, "sallyport.db"));
   if (settings.durability === "power-loss") syncEveryCommit(database);
-  const executor = await executorFor(state, here ? null : (options.fleet ?? fleetFromEnvironment() ?? settings.fleet));
+  const executor = await executorFor(state, database, here ? null : (options.fleet ?? fleetFromEnvironment() ?? settings.fleet));
   const audit = new AuditLog(database);
   const work = new WorkQueue(database);
   const store = new SessionStore(database);
@@ -220,8 +221,12 @@ export async function createContext(
 }
 
 /** Opens the executor. The fleet's code is loaded only when needed, which keeps the start of other gateways fast. */
-async function executorFor(state: string, fleet: FleetGatewayOptions | null): Promise<Executor> {
-  if (fleet === null) return openExecutor(state, new LocalSessionReader());
+async function executorFor(
+  state: string,
+  database: DatabaseSync,
+  fleet: FleetGatewayOptions | null,
+): Promise<Executor> {
+  if (fleet === null) return openExecutor(state, new LocalSessionReader(() => syncsEveryCommit(database)));
   const { FleetExecutor } = await import("../fleet/executor.ts");
   return new FleetExecutor(state, fleet);
 }

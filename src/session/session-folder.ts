@@ -11,7 +11,7 @@ import { terminalText } from "../text/terminal/terminal-text.ts";
 import { notOnTerminal } from "./errors.ts";
 import { followLog, outputNotifier } from "./logs/follow.ts";
 import { readLog, streamLog } from "./logs/read.ts";
-import { streamInfo } from "./logs/session-log.ts";
+import { streamInfo, syncOutput } from "./logs/session-log.ts";
 import { readMergedText, readStreamText } from "./logs/text.ts";
 import { runResult, terminalOutput } from "./result.ts";
 import { readTerminalHistory } from "./terminal/history.ts";
@@ -49,13 +49,19 @@ function tailOf(folder: string, capture: Capture): string {
 /** Reads session folders on this machine. One cache of rendered screens serves all sessions. */
 export class LocalSessionReader implements SessionReader {
   readonly #screens = new ScreenCache();
+  readonly #durable: () => boolean;
+
+  /** `durable` reports whether output must be on the disk before it is returned. */
+  constructor(durable: () => boolean = () => false) {
+    this.#durable = durable;
+  }
 
   open(
     session: { id: string; capture: Capture },
     folder: string,
     processes: (id: string) => number[] | null,
   ): SessionData {
-    return new SessionFolder(session, folder, this.#screens, processes);
+    return new SessionFolder(session, folder, this.#screens, processes, this.#durable);
   }
 
   forget(id: string): void {
@@ -74,14 +80,17 @@ class SessionFolder implements SessionData {
   readonly #capture: Capture;
   readonly #screens: ScreenCache;
   readonly #processes: (id: string) => number[] | null;
+  readonly #durable: () => boolean;
 
   constructor(
     session: { id: string; capture: Capture },
     folder: string,
     screens: ScreenCache,
     processes: (id: string) => number[] | null,
+    durable: () => boolean,
   ) {
     this.#id = session.id;
+    this.#durable = durable;
     this.#capture = session.capture;
     this.#folder = folder;
     this.#screens = screens;
@@ -127,8 +136,11 @@ class SessionFolder implements SessionData {
     };
   }
 
-  logs(query: LogQuery, live: boolean): Promise<LogSlice> {
-    return readLog(this.#folder, this.#capture, query, { live });
+  async logs(query: LogQuery, live: boolean): Promise<LogSlice> {
+    const slice = await readLog(this.#folder, this.#capture, query, { live });
+    // The keeper flushes the output of a command that has ended.
+    if (live && this.#durable()) await syncOutput(this.#folder, this.#capture);
+    return slice;
   }
 
   read(query: LogQuery, live: boolean): AsyncGenerator<LogChunk, void, undefined> {

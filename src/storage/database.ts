@@ -47,6 +47,11 @@ export function syncEveryCommit(database: DatabaseSync): void {
   synced.add(database);
 }
 
+/** Reports whether commits on this connection survive a power failure. */
+export function syncsEveryCommit(database: DatabaseSync): boolean {
+  return synced.has(database);
+}
+
 /** Runs `write`, whose commits, and all earlier ones, are on the disk when it returns. */
 export function withFullSync(database: DatabaseSync, write: () => void): void {
   if (synced.has(database)) {

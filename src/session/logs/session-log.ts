@@ -1,3 +1,5 @@
+import { open } from "node:fs/promises";
+import { dirname } from "node:path";
 import type { Capture, StreamInfo, StreamName } from "../../core/session.ts";
 import { closeFile, type LogFile, logFile, readAt, sizeOf } from "./log-file.ts";
 import { closeTimeline, openTimeline, type Range, refreshHeader, type Timeline } from "./timeline.ts";
@@ -100,5 +102,13 @@ export function streamInfo(folder: string, capture: Capture): Partial<Record<Str
     return info;
   } finally {
     closeSessionLog(log);
+  }
+}
+
+/** Writes the output of a session to the disk, so that what a caller has read survives a power failure. */
+export async function syncOutput(folder: string, capture: Capture): Promise<void> {
+  for (const path of [...streamNames(capture).map((name) => `${folder}/${name}`), folder, dirname(folder)]) {
+    const file = await open(path, "r").catch(() => null); // a command without output has no file
+    await file?.sync().finally(() => file.close());
   }
 }
