@@ -2,9 +2,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "clock.h"
+
 #define PAGE 4096u
+#define FULL_PAUSE 1000000 /* microseconds between attempts to write to a full disk */
+#define LEAVE_FREE (1u << 20)    /* bytes of the disk that output does not use */
+#define CHECK_EVERY (64u << 10)  /* bytes of output between checks */
 #define MIN_CAP (64u << 10)
 
 void stream_file_init(struct stream_file *file, uint64_t cap)
@@ -23,6 +29,22 @@ static void count_nuls(struct stream_file *file, const char *bytes, size_t lengt
 	file->nuls = end == 0 ? file->nuls + length : length - end;
 }
 
+/* Reports whether the disk is too full for LENGTH more bytes. Output leaves a little space, and what is freed on a full
+ * disk is left alone for a while, so that a gateway can make room by removing sessions. */
+static bool is_disk_full(struct stream_file *file, size_t length)
+{
+	struct statvfs status;
+	if (file->full_until ? monotonic_us() < file->full_until : file->unchecked + length <= CHECK_EVERY) {
+		file->unchecked += length;
+		return file->full_until != 0;
+	}
+	bool full = file->fd >= 0 && fstatvfs(file->fd, &status) == 0 &&
+		    (uint64_t)status.f_bavail * status.f_frsize < LEAVE_FREE + length;
+	file->unchecked = 0;
+	file->full_until = full ? monotonic_us() + FULL_PAUSE : 0;
+	return full;
+}
+
 size_t stream_file_append(struct stream_file *file, int dirfd, const char *name, const char *bytes, size_t length)
 {
 	if (file->fd < 0)
@@ -31,6 +53,10 @@ size_t stream_file_append(struct stream_file *file, int dirfd, const char *name,
 	if (file->cannot_punch && file->size + length > file->cap)
 		room = file->size < file->cap ? (size_t)(file->cap - file->size) : 0;
 	size_t kept = 0;
+	if (room > 0 && is_disk_full(file, room)) {
+		file->lost += length;
+		return 0;
+	}
 	while (file->fd >= 0 && kept < room) {
 		ssize_t n = pwrite(file->fd, bytes + kept, room - kept, (off_t)(file->size + kept));
 		if (n < 0 && errno == EINTR)
@@ -39,6 +65,8 @@ size_t stream_file_append(struct stream_file *file, int dirfd, const char *name,
 			break;
 		kept += (size_t)n;
 	}
+	if (kept < room)
+		file->full_until = monotonic_us() + FULL_PAUSE;
 	count_nuls(file, bytes, kept);
 	file->size += kept;
 	file->lost += length - kept;

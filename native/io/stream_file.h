@@ -15,6 +15,8 @@ struct stream_file {
 	uint64_t hole_end;
 	uint64_t lost; /* bytes that could not be written, which have no offset */
 	uint64_t nuls; /* the number of NULs at the end of what was accepted */
+	int64_t full_until; /* when writing is tried again on a full disk, or 0 */
+	uint64_t unchecked; /* bytes accepted since the free space was checked */
 	bool cannot_punch;
 };
 

@@ -20,7 +20,7 @@ import { Random } from "../soak/random.ts";
 import type { CheckOptions, CheckReport } from "./check.ts";
 import type { LoadOptions } from "./load.ts";
 
-const IMAGE_BYTES = 64 << 20;
+const IMAGE_BYTES = 512 << 20;
 const folderOfScripts = import.meta.dirname;
 
 /** Returns why power failures cannot be simulated here, or null. */

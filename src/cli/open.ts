@@ -90,17 +90,20 @@ export async function withDatabase<T>(
   { values }: Pick<Invocation, "values">,
   use: (database: DatabaseSync) => Promise<T>,
 ): Promise<T> {
-  const [{ openDatabase, syncEveryCommit }, { openStateFolder }] = await Promise.all([
+  const [{ openDatabase, syncEveryCommit }, { restoreReserve }, { openStateFolder }] = await Promise.all([
     import("../storage/database.ts"),
+    import("../storage/reserve.ts"),
     import("../storage/state-folder.ts"),
   ]);
-  const database = openDatabase(join(openStateFolder(stateFolder(values)), "sallyport.db"));
+  const state = openStateFolder(stateFolder(values));
+  const database = openDatabase(join(state, "sallyport.db"));
   // A person has decided something here. That must not be lost, and is not worth the time to find out whether it may.
   syncEveryCommit(database);
   try {
     return await use(database);
   } finally {
     database.close();
+    restoreReserve(state);
   }
 }
 

@@ -31,6 +31,7 @@ import { clean } from "../session/retention.ts";
 import type { SessionRecords } from "../session/session.ts";
 import { Session } from "../session/session.ts";
 import type { AuditLog } from "../storage/audit.ts";
+import { restoreReserve } from "../storage/reserve.ts";
 import { SignIns } from "../storage/sign-ins.ts";
 import { Tokens } from "../storage/tokens.ts";
 import type { WorkQueue } from "../storage/work.ts";
@@ -484,5 +485,6 @@ export class Gateway {
     this.#opened.registry.close();
     this.#opened.restarts.closed();
     this.#opened.database.close();
+    restoreReserve(this.#opened.state);
   }
 }

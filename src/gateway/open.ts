@@ -24,6 +24,7 @@ import { LocalSessionReader } from "../session/session-folder.ts";
 import { AllowlistUse } from "../storage/allowlist-use.ts";
 import { AuditLog } from "../storage/audit.ts";
 import { openDatabase, syncEveryCommit, syncsEveryCommit } from "../storage/database.ts";
+import { keepReserve } from "../storage/reserve.ts";
 import { Restarts } from "../storage/restarts.ts";
 import { SessionStore } from "../storage/sessions.ts";
 import { defaultState, openStateFolder } from "../storage/state-folder.ts";
@@ -34,7 +35,7 @@ import { assertHostSupported } from "./host.ts";
 import { auditRemovals, createDispatcher, Maintenance } from "./maintenance.ts";
 import { onSessionEnd } from "./on-session-end.ts";
 import { assertKnownOptions, type GatewayOptions } from "./options.ts";
-import { recordLoadedConfig } from "./settings.ts";
+import { recordConfigWithRun, recordLoadedConfig } from "./settings.ts";
 
 const CLEAN_EVERY_MS = 15 * 60 * 1000;
 /** How often sessions of closed gateways are adopted, so that their exits are recorded. */
@@ -128,6 +129,7 @@ export function cleanState(context: GatewayContext, retention: () => Retention):
   const audited = (removals: Removal[]) =>
     auditRemovals(context.audit, removals, { actor: "retention", channel: "gateway" });
   if (!cleanIfDue(context.registry, context.state, retention(), audited)) return;
+  keepReserve(context.state);
   context.work.purge(retention().maxAgeMs || SETTLED_MS);
   context.approvals.forget(Date.now() - (retention().maxAgeMs || SETTLED_MS));
   const live = context.registry.store.live().length > 0;
@@ -171,8 +173,13 @@ export async function createContext(
   const state = openStateFolder(options.state ?? defaultState());
   assertSuitable(state);
   const database = openDatabase(join(state, "sallyport.db"));
+  keepReserve(state);
   if (settings.durability === "power-loss") syncEveryCommit(database);
-  const executor = await executorFor(state, database, here ? null : (options.fleet ?? fleetFromEnvironment() ?? settings.fleet));
+  const executor = await executorFor(
+    state,
+    database,
+    here ? null : (options.fleet ?? fleetFromEnvironment() ?? settings.fleet),
+  );
   const audit = new AuditLog(database);
   const work = new WorkQueue(database);
   const store = new SessionStore(database);
@@ -216,7 +223,9 @@ export async function createContext(
   };
   restarts.afterRestart((unclosed) => recoverAfterRestart(registry, audit, unclosed));
   if ((options.attach ?? true) && settings.durability !== "power-loss") restarts.opened();
-  recordLoadedConfig(context);
+  // The command line opens a gateway for each command, and most of them decide nothing.
+  if (context.channel === "cli") recordConfigWithRun(context);
+  else recordLoadedConfig(context);
   return context;
 }
 

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { NewAuditEntry } from "../core/audit.ts";
 import type { CommandFact } from "../core/facts.ts";
@@ -10,12 +11,14 @@ import type { SandboxPlan } from "../sandbox/sandbox.ts";
 import { decodeSnapshot, encodeSnapshot } from "../sandbox/snapshot.ts";
 import { nameInUse } from "../session/errors.ts";
 import type { Refusal } from "../session/refusal.ts";
-import { inTransaction } from "../storage/database.ts";
+import { inTransaction, writeFailure } from "../storage/database.ts";
+import { findWriteFailure, isTooFullForCommands } from "../storage/reserve.ts";
 import type { NewSession, SessionFields } from "../storage/sessions.ts";
 import type { Authorization } from "./authorize.ts";
 import type { GatewayContext } from "./context.ts";
 import { commandLine } from "./on-session-end.ts";
 import type { Attempt, PlannedRun } from "./plan.ts";
+import { recordDeferredConfig } from "./settings.ts";
 
 /** Returns the audit entry that is written before a command starts, or when it is refused. */
 export function runEntry(
@@ -164,6 +167,11 @@ function limitsText(limits: LaunchLimits): string {
   return lastText;
 }
 
+/** Throws if the disk is almost full: the rest is for removing sessions, and for the ends of those that run. */
+function assertSpace(state: string): void {
+  if (isTooFullForCommands(state)) throw writeFailure(state, findWriteFailure(join(state, "sallyport.db")) ?? "disk");
+}
+
 /**
  * Records a run in one transaction before it starts: checks the quota, uses the approval, inserts the session row and
  * writes the audit entry. Returns null when the approval no longer matches the command.
@@ -177,6 +185,8 @@ export function recordRun(
   const { approval, grants, vouched } = permission;
   // Computed before the write lock is taken: reading programs and scripts takes time.
   const binding = approval?.binding();
+  assertSpace(context.state);
+  recordDeferredConfig(context);
   return inTransaction(context.database, (): RecordedSession | null => {
     context.quota.admit(context.agent, run.limits);
     if (approval && binding) {
@@ -213,6 +223,7 @@ export function recordRefusal(
   refusal: Refusal,
   approvalId: string | null,
 ): RecordedSession {
+  recordDeferredConfig(context);
   return inTransaction(context.database, () => {
     const waiting = approvalId && waitingSession(context, approvalId, refusal);
     const session = waiting ? { ...sessionRow(context, run, 0), id: waiting.id } : sessionRow(context, run, 0);

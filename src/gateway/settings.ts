@@ -81,6 +81,20 @@ export function recordLoadedConfig(context: GatewayContext): void {
   if (context.config.look().config.files.length > 0) recordConfig(context, null);
 }
 
+/** The contexts whose configuration is audited with their first command. */
+const deferred = new WeakSet<GatewayContext["config"]>();
+
+/** Audits the loaded configuration with the first command that is decided by it, and not if there is none. */
+export function recordConfigWithRun(context: GatewayContext): void {
+  if (context.config.look().config.files.length > 0) deferred.add(context.config);
+}
+
+/** Audits the configuration of a command that is about to be recorded, unless that has been done. */
+export function recordDeferredConfig(context: GatewayContext): void {
+  if (!deferred.delete(context.config)) return;
+  recordConfig(context, null);
+}
+
 /**
  * Audits a configuration. On a full disk that is tried again later, so that sessions can be removed. No command starts
  * in the meantime, because its own entry cannot be written either.

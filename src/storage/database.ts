@@ -1,9 +1,11 @@
 import { chmodSync, closeSync, openSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { uptimeMs } from "../core/clock.ts";
 import { SallyportError } from "../core/error.ts";
 import { operatorStep } from "../core/next-step.ts";
 import { MIGRATIONS } from "./migrations.ts";
+import { findWriteFailure, releaseIfAlmostFull, releasePart, type WriteFailure } from "./reserve.ts";
 
 /** How long to wait for other gateways that write to the same file. */
 const BUSY_TIMEOUT_MS = 10_000;
@@ -16,8 +18,30 @@ function unusable(path: string, message: string, hint: string, errcode?: number)
   return new SallyportError("StateUnusable", `\`${path}\`: ${message}.`, recovery, { errcode });
 }
 
-/** Opens the database of a state folder and migrates it. Never recreates a database that it cannot read. */
+/** How often opening is tried on a full disk. Others may take what the reserve has freed. */
+const OPEN_ATTEMPTS = 20;
+const OPEN_AGAIN_MS = 10;
+
+/**
+ * Opens the database of a state folder and migrates it. Never recreates a database that it cannot read. On a full disk,
+ * the reserve of the state folder makes room for the files that SQLite needs.
+ */
 export function openDatabase(path: string): DatabaseSync {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      releaseIfAlmostFull(dirname(path));
+      return openOnce(path);
+    } catch (error) {
+      const failure = error instanceof SallyportError ? error : stateError(path, error);
+      if (!isDiskFull(failure) || attempt === OPEN_ATTEMPTS) throw failure;
+      // Without a reserve, others must make room, but the end of a process may be doing so.
+      releasePart(dirname(path));
+      pause(OPEN_AGAIN_MS);
+    }
+  }
+}
+
+function openOnce(path: string): DatabaseSync {
   let database: DatabaseSync | null = null;
   try {
     restrictAccess(path);
@@ -32,8 +56,7 @@ export function openDatabase(path: string): DatabaseSync {
     return database;
   } catch (error) {
     database?.close();
-    if (error instanceof SallyportError) throw error;
-    throw stateError(path, error);
+    throw error;
   }
 }
 
@@ -94,16 +117,20 @@ function enableWal(database: DatabaseSync): void {
       return;
     } catch (error) {
       if (primaryCode(error) !== BUSY || uptimeMs() > deadline) throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, TRY_AGAIN_MS);
+      pause(TRY_AGAIN_MS);
     }
   }
+}
+
+function pause(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
 interface SqliteError extends Error {
   errcode?: number;
 }
 
-const [BUSY, READ_ONLY, CORRUPT, FULL, NOT_A_DATABASE] = [5, 8, 11, 13, 26];
+const [BUSY, READ_ONLY, IO_ERROR, CORRUPT, FULL, CANNOT_OPEN, NOT_A_DATABASE] = [5, 8, 10, 11, 13, 14, 26];
 
 /** Returns the primary result code, without the extended code in the upper bits. */
 function primaryCode(error: unknown): number {
@@ -114,7 +141,10 @@ function isSqliteError(error: unknown): error is SqliteError {
   return error instanceof Error && "errcode" in error;
 }
 
-/** Reports whether a SQLite error, or a `SallyportError` made from one, means that the disk is full. */
+/**
+ * Reports whether a SQLite error, or a `SallyportError` made from one, means that nothing can be stored until something
+ * is removed: the disk is full, or has no inodes left, or a quota is exceeded.
+ */
 export function isDiskFull(error: unknown): boolean {
   return (error instanceof SallyportError ? error.details : (error as SqliteError)).errcode === FULL;
 }
@@ -128,14 +158,42 @@ export function stateError(path: string, cause: unknown): SallyportError {
       "Restore the database from a backup, or move it away to start with an empty one. Session logs are in `sessions/`.";
     return unusable(path, `the database is damaged (${error.message})`, hint);
   }
+  const failure = MAY_BE_FILE_SYSTEM.has(code) ? findWriteFailure(path) : null;
+  if (failure !== null) return writeFailure(path, failure);
   if (code === READ_ONLY) return unusable(path, "the database is read-only", "Make the state folder writable.");
-  if (code === FULL)
-    return unusable(path, "the disk is full", "Free disk space; `sallyport clean` removes old sessions.", FULL);
+  if (code === FULL) return writeFailure(path, "disk");
   if (code === BUSY) {
     const hint = "Find the program that holds the lock with `fuser FILE`, then try again.";
     return unusable(path, `the database is locked by another program (${error.message})`, hint);
   }
   return unusable(path, error.message, "Check that the state folder exists, belongs to you and is writable.");
+}
+
+/** The result codes that SQLite may return when the file system cannot be written. */
+const MAY_BE_FILE_SYSTEM: ReadonlySet<number> = new Set([READ_ONLY, IO_ERROR, FULL, CANNOT_OPEN]);
+
+const MAKE_ROOM =
+  "Remove sessions with `sallyport clean --keep 10` or `sallyport rm SESSION`, which work in this state, or other files.";
+const WRITE_FAILURES: Record<WriteFailure, { message: string; hint: string }> = {
+  disk: { message: "the disk is full", hint: `Free disk space. ${MAKE_ROOM}` },
+  inodes: {
+    message: "the file system has no inodes left, so no file can be created",
+    hint: `Remove files, however small. ${MAKE_ROOM}`,
+  },
+  quota: {
+    message: "your disk quota is exceeded",
+    hint: `Free disk space, or have your quota raised (\`quota -s\` shows it). ${MAKE_ROOM}`,
+  },
+  "read-only": {
+    message: "its file system is read-only",
+    hint: "Find out why with `dmesg`: the kernel does this after disk errors. Then remount it with `mount -o remount,rw`.",
+  },
+};
+
+/** Returns the error for a file system that cannot be written. */
+export function writeFailure(path: string, failure: WriteFailure): SallyportError {
+  const { message, hint } = WRITE_FAILURES[failure];
+  return unusable(path, message, hint, failure === "read-only" ? READ_ONLY : FULL);
 }
 
 function version(database: DatabaseSync): number {

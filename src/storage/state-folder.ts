@@ -3,6 +3,7 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 import { callerEnv, callerHome, callerPath } from "../core/caller.ts";
 import { SallyportError } from "../core/error.ts";
 import { operatorStep } from "../core/next-step.ts";
+import { writeFailure } from "./database.ts";
 
 function unusable(folder: string, message: string, hint: string): SallyportError {
   return new SallyportError("StateUnusable", `The state folder \`${folder}\` ${message}.`, [
@@ -53,8 +54,9 @@ export function openStateFolder(path: string): string {
   try {
     if ((status.mode & 0o077) !== 0) chmodSync(real, 0o700);
     accessSync(real, constants.R_OK | constants.W_OK | constants.X_OK);
-  } catch {
-    throw unusable(folder, "is not writable", "Make it writable, or remount its file system if it is read-only.");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EROFS") throw writeFailure(folder, "read-only");
+    throw unusable(folder, "is not writable", "Make it writable.");
   }
   return real;
 }

@@ -5,7 +5,7 @@ import type { GatewayContext } from "../../gateway/context.ts";
 import { Gateway } from "../../gateway/gateway.ts";
 import { Maintenance } from "../../gateway/maintenance.ts";
 import { cleanLogs, cleanState, createContext, ownEnvironment, retentionIn } from "../../gateway/open.ts";
-import { type CurrentSettings, currentSettings, recordLoadedConfig } from "../../gateway/settings.ts";
+import { type CurrentSettings, currentSettings, recordConfigWithRun } from "../../gateway/settings.ts";
 import { policyOf } from "../../policy/decide.ts";
 import { loadPolicy } from "../../policy/load.ts";
 
@@ -48,7 +48,7 @@ export class ResidentGateway {
     const context = this.#contextOf(caller);
     if (!this.#recorded.has(context)) {
       this.#recorded.add(context);
-      recordLoadedConfig(context);
+      recordConfigWithRun(context);
     }
     const { fleet, permissions } = context.config.look().config.forAgent(context.agent);
     const limited = Object.values(permissions).some((permission) => permission === "ask" || permission === "deny");
