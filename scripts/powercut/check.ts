@@ -55,11 +55,13 @@ for (const line of acknowledged) {
   else if (line.what === "ended") sessions.set(line.id, line);
 }
 
+const listed = new Map(gateway.list({ limit: 100_000 }).map((info) => [info.id, info]));
+
 for (const [id, { lines, bytes, exitCode }] of sessions) {
   report.acknowledged.sessions++;
   report.acknowledged.bytes += bytes;
   if (exitCode !== undefined) report.acknowledged.exits++;
-  const known = gateway.list({ limit: 100_000 }).find((info) => info.id === id);
+  const known = listed.get(id);
   if (!known) continue;
   report.kept.sessions++;
   if (exitCode !== undefined && known.exitCode === exitCode && known.status === "completed") report.kept.exits++;
@@ -69,9 +71,7 @@ for (const [id, { lines, bytes, exitCode }] of sessions) {
     findings.push(`${id}: the output differs: ${JSON.stringify(text.slice(-80))}`);
 }
 
-const listed = gateway.list({ limit: 100_000 });
-const known = new Set(listed.map(({ id }) => id));
-for (const { id, status, startedAt, endedAt, durationMs, streams, warnings } of listed) {
+for (const { id, status, startedAt, endedAt, durationMs, streams, warnings } of listed.values()) {
   if (status === "running") findings.push(`${id} is still running`);
   if (endedAt !== null && (Date.parse(endedAt) < Date.parse(startedAt) || Date.parse(endedAt) > cutMs))
     findings.push(`${id} ended at ${endedAt}, which is not possible`);
@@ -82,7 +82,8 @@ for (const { id, status, startedAt, endedAt, durationMs, streams, warnings } of 
     findings.push(`${id}: ${text.length} bytes, not ${streams.stdout?.bytes}`);
   if (warnings.some((warning) => /restored in part/.test(warning))) report.restored++;
 }
-for (const id of readdirSync(join(options.state, "sessions"))) if (!known.has(id)) findings.push(`${id} has no record`);
+for (const id of readdirSync(join(options.state, "sessions")))
+  if (!listed.has(id)) findings.push(`${id} has no record`);
 
 checkAudit(acknowledged.filter((line) => line.what === "audit"));
 const items = new Set(gateway.work.list({ limit: 100_000 }).map(({ key }) => key));

@@ -5,7 +5,6 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   rmSync,
   truncateSync,
@@ -14,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { descendantsOf, exists, send, zygotesOf } from "../../test/fixtures/processes.ts";
+import { descendantsOf, exists, isRunning, send, zygotesOf } from "../../test/fixtures/processes.ts";
 import { until } from "../../test/fixtures/until.ts";
 import { Random } from "../soak/random.ts";
 import type { CheckOptions, CheckReport } from "./check.ts";
@@ -88,11 +87,7 @@ export async function powercut({ cuts, seed, durability, longestMs, onCut }: Pow
         onCut?.(report);
       }
     } finally {
-      load.kill("SIGKILL");
-      for (const zygote of zygotesOf(state)) {
-        send(zygote, "SIGTERM");
-        await until("the zygote has exited", () => !exists(zygote));
-      }
+      await end([load.pid as number, ...zygotesOf(state)]);
     }
   } finally {
     spawnSync("umount", ["-l", mounted]);
@@ -100,6 +95,13 @@ export async function powercut({ cuts, seed, durability, longestMs, onCut }: Pow
     rmSync(folder, { recursive: true, force: true });
   }
   return reports;
+}
+
+/** Ends processes and their descendants, which may be stopped. */
+async function end(roots: number[]): Promise<void> {
+  const pids = roots.flatMap((root) => [root, ...descendantsOf(root).map(({ pid }) => pid)]);
+  for (const pid of pids) if (exists(pid)) send(pid, "SIGKILL");
+  await until("all processes have ended", () => pids.every((pid) => !isRunning(pid)));
 }
 
 async function startLoad(options: LoadOptions) {
@@ -179,9 +181,4 @@ function check(folder: string, options: CheckOptions): CheckReport {
     return { acknowledged: empty, kept: empty, restored: 0, gaps: 0, findings };
   }
   return JSON.parse(checked.stdout) as CheckReport;
-}
-
-/** Returns the names of files that a run has left behind, for tests. */
-export function leftovers(): string[] {
-  return readdirSync(tmpdir()).filter((name) => name.startsWith("sallyport-powercut-"));
 }

@@ -363,7 +363,7 @@ const config = () =>
       durability: z
         .enum(DURABILITY)
         .optional()
-        .describe("Failures that exit records survive; `power-loss` needs a disk flush per command"),
+        .describe("Failures that acknowledged work survives; `power-loss` needs disk flushes for each command"),
     })
     .describe("Configuration of Sallyport");
 

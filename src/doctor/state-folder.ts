@@ -65,6 +65,8 @@ const IN_MEMORY = ["tmpfs", "ramfs"];
 const OVER_NETWORK = ["nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs"];
 
 const GIB = 1024 ** 3;
+const FULL_BYTES = 1024 ** 2;
+const LEAST_INODES = 64;
 const CHOOSE_LOCAL_DISK = "Choose a folder on a local disk with `--state DIR` or SALLYPORT_STATE.";
 
 /** Checks for free space for logs, and for a file system with what a state folder needs, as a gateway does. */
@@ -72,10 +74,15 @@ export function checkDisk({ state }: Machine): Finding {
   const place = realpathSync(existingPart(state));
   const missing = missingInFileSystem(place);
   if (missing !== null && missing !== "unknown") return fail("disk", missing, CHOOSE_FILE_SYSTEM);
-  const { bavail, bsize } = statfsSync(place);
+  const { bavail, bsize, files, ffree } = statfsSync(place);
   const name = fileSystemType(place) ?? "unknown file system";
   const free = bavail * bsize;
   const message = `${name}, ${formatSize(free)} free`;
+  // File systems that create inodes on demand report that they have none.
+  if (files > 0 && ffree < LEAST_INODES)
+    return fail("disk", `${message}, but only ${ffree} inodes`, "Remove files: `sallyport clean --keep 10`.");
+  if (free < FULL_BYTES)
+    return fail("disk", `${message}; new commands are refused`, "Free some space: `sallyport clean --keep 10`.");
   if (OVER_NETWORK.includes(name))
     return warn("disk", `${message}; a network file system may corrupt the database`, CHOOSE_LOCAL_DISK);
   if (IN_MEMORY.includes(name))

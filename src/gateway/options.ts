@@ -30,8 +30,8 @@ export interface GatewayOptions {
   /** The name of the agent that sessions belong to and whose settings apply. Default: `default`. */
   agent?: string;
   /**
-   * Whether exit records survive only a crash of a process (`process`) or also a power failure (`power-loss`), which
-   * needs a disk flush for each command. Default: the configured value, or `process`.
+   * Whether what was acknowledged survives only a crash of a process (`process`) or also a power failure (`power-loss`),
+   * which needs disk flushes for each command. Default: the configured value, or `process`.
    */
   durability?: "process" | "power-loss";
   /** Limits on the finished sessions that are kept. Default: the configured values. */
