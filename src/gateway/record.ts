@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { NewAuditEntry } from "../core/audit.ts";
 import type { CommandFact } from "../core/facts.ts";
@@ -12,7 +11,7 @@ import { decodeSnapshot, encodeSnapshot } from "../sandbox/snapshot.ts";
 import { nameInUse } from "../session/errors.ts";
 import type { Refusal } from "../session/refusal.ts";
 import { inTransaction, writeFailure } from "../storage/database.ts";
-import { findWriteFailure, isTooFullForCommands } from "../storage/reserve.ts";
+import { shortageForCommands } from "../storage/reserve.ts";
 import type { NewSession, SessionFields } from "../storage/sessions.ts";
 import type { Authorization } from "./authorize.ts";
 import type { GatewayContext } from "./context.ts";
@@ -169,7 +168,8 @@ function limitsText(limits: LaunchLimits): string {
 
 /** Throws if the disk is almost full: the rest is for removing sessions, and for the ends of those that run. */
 function assertSpace(state: string): void {
-  if (isTooFullForCommands(state)) throw writeFailure(state, findWriteFailure(join(state, "sallyport.db")) ?? "disk");
+  const shortage = shortageForCommands(state);
+  if (shortage !== null) throw writeFailure(state, shortage);
 }
 
 /**

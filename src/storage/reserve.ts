@@ -25,20 +25,19 @@ function folderOf(state: string): string {
   return join(state, "reserve");
 }
 
-/** Reports whether a file system has so little space or so few inodes left that the reserve is needed. */
-function isAlmostFull(state: string): boolean {
-  return hasLess(state, LEAST_BYTES, LEAST_INODES);
+/** Why nothing can be written to a folder. */
+export type WriteFailure = "disk" | "inodes" | "quota" | "read-only";
+
+/** Returns what new commands are refused for, so that the rest of the disk serves to make room. Null if nothing is. */
+export function shortageForCommands(state: string): WriteFailure | null {
+  return shortage(state, LEAST_FOR_COMMANDS, LEAST_INODES + FILES);
 }
 
-/** Reports whether new commands must be refused, so that what is left of the disk serves to make room. */
-export function isTooFullForCommands(state: string): boolean {
-  return hasLess(state, LEAST_FOR_COMMANDS, LEAST_INODES + FILES);
-}
-
-function hasLess(state: string, bytes: number, inodes: number): boolean {
+function shortage(state: string, bytes: number, inodes: number): "disk" | "inodes" | null {
   const { bavail, bsize, files, ffree } = statfsSync(state);
   // File systems that create inodes on demand report that they have none.
-  return bavail * bsize < bytes || (files > 0 && ffree < inodes);
+  if (files > 0 && ffree < inodes) return "inodes";
+  return bavail * bsize < bytes ? "disk" : null;
 }
 
 /**
@@ -81,8 +80,8 @@ function fill(path: string): boolean {
 
 /** Frees half of the reserve if the file system is almost full. */
 export function releaseIfAlmostFull(state: string): void {
-  if (isAlmostFull(state))
-    for (let count = filesIn(folderOf(state)).length - FILES / 2; count > 0; count--) releasePart(state);
+  if (shortage(state, LEAST_BYTES, LEAST_INODES) === null) return;
+  for (let count = filesIn(folderOf(state)).length - FILES / 2; count > 0; count--) releasePart(state);
 }
 
 /** Frees a part of the reserve, since others may take what is freed. Does nothing if there is none left. */
@@ -98,9 +97,6 @@ function filesIn(folder: string): string[] {
     return [];
   }
 }
-
-/** Why nothing can be written to a folder. */
-export type WriteFailure = "disk" | "inodes" | "quota" | "read-only";
 
 const PROBE_BYTES = 64 << 10;
 

@@ -71,7 +71,9 @@ test("on a full disk, every command but `run` works, and frees it", { skip }, as
 test("without inodes, every command but `run` works, and frees some", { skip }, async () => {
   await prepare();
   fill("inodes");
-  await everything();
+  await succeeds("ps", "-a");
+  await succeeds("kill", "waiting");
+  await succeeds("rm", "small");
   assert.match((await box.run(["run", "--", "true"])).stderr, /no inodes left/);
   empty();
   await succeeds("clean", "--keep", "0");
