@@ -159,7 +159,7 @@ const COLD = paths(`node_modules/zod/ node_modules/unbash/ node_modules/jsonc-pa
   src/config/schema.ts src/config/errors.ts src/config/json.ts
   src/gateway/authorize-input.ts src/gateway/change-feed.ts src/gateway/join-call.ts
   src/executor/portable/ src/executor/processes.ts src/executor/session-owner.ts
-  src/executor/native/exit-record.ts src/executor/native/suitable.ts src/approval/ src/text/ src/shell/ src/queue/ src/sandbox/describe.ts src/sandbox/hints.ts src/session/failure/ src/session/input-wait.ts src/session/result.ts src/session/errors.ts src/session/refusal.ts
+  src/executor/native/exit-record.ts src/approval/ src/text/ src/shell/ src/queue/ src/sandbox/describe.ts src/sandbox/hints.ts src/session/failure/ src/session/input-wait.ts src/session/result.ts src/session/errors.ts src/session/refusal.ts
   src/session/terminal/ src/session/logs/read.ts src/session/logs/lines.ts src/session/logs/text.ts
   src/storage/tokens.ts src/storage/sign-ins.ts src/storage/changes.ts
   src/cli/terminal/ src/cli/person.ts`);
