@@ -47,7 +47,7 @@ const gateway = await open();
 const acknowledged = readJournal(options.journal);
 const cutMs = Date.now();
 
-/** What is known about each session that was acknowledged. */
+/** The acknowledged output and exit code of each session. */
 const sessions = new Map<string, { lines: number; bytes: number; exitCode?: number | null }>();
 for (const line of acknowledged) {
   if (line.what === "started") sessions.set(line.id, { lines: line.lines, bytes: 0 });

@@ -42,7 +42,7 @@ function shortage(state: string, bytes: number, inodes: number): "disk" | "inode
 
 /**
  * Keeps space and inodes in the state folder that are released when the disk is full. Otherwise the database could not
- * even be opened, and nobody could remove sessions to make room. Best effort: errors are ignored.
+ * even be opened, and sessions could not be removed to make room. Best effort: errors are ignored.
  */
 export function keepReserve(state: string): void {
   try {

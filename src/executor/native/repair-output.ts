@@ -8,7 +8,7 @@ const CHUNK = 64 << 10;
 
 /**
  * Cuts the output of a session at its last true byte, after a restart of the machine. A file system may have stored less
- * than the command wrote, or NULs in place of the last bytes. What is missing is counted as lost in the exit record
+ * than the command wrote, or NULs in place of the last bytes. Missing bytes are counted as lost in the exit record
  * (invariant 4). Returns the record that then applies, or null if there is none.
  */
 export function repairOutput(folder: string, capture: Capture, record: ExitRecord | null): ExitRecord | null {

@@ -163,7 +163,7 @@ test("a failure whose steps are all for the operator asks the model to report it
 
 const SOURCE = new URL("../../../src/", import.meta.url).pathname;
 /** Folders whose hints only appear on their own surface, which may name what it has. */
-const OWN_SURFACE = /^(?:cli|http|doctor|config|worker)\/|next-step/;
+const OWN_SURFACE = /^(?:cli|http|doctor|config|worker|setup)\/|next-step/;
 const HINT = /(?:hint|suggestion):\s*(["'`](?:[^\\\n]|\\.)*?["'`])\s*[,}]/g;
 
 test("hints in the source are steps where they depend on the surface", () => {

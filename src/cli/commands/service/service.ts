@@ -14,7 +14,7 @@ export const service: Command = {
   name: "service",
   summary: "Run `serve` or `worker` as a systemd service",
   usage:
-    "sallyport service install [serve|worker] [OPTIONS] [-- OPTIONS OF THE SERVICE]\n       sallyport service uninstall [serve|worker] [OPTIONS]\n       sallyport service status [serve|worker] [OPTIONS]\n       sallyport service ready [worker|URL] [--wait DUR]",
+    "sallyport service install [serve|worker] [OPTIONS] [-- SERVICE OPTIONS]\n       sallyport service uninstall [serve|worker] [OPTIONS]\n       sallyport service status [serve|worker] [OPTIONS]\n       sallyport service ready [worker|URL] [--wait DUR]",
   description: `
     install writes a systemd unit, enables it and starts it. The service starts in the current directory, which is the
     workspace of serve. Commands and their output outlive a restart of the service. The change is shown first and, on a terminal,
