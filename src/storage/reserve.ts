@@ -34,6 +34,8 @@ export function shortageForCommands(state: string): WriteFailure | null {
 }
 
 function shortage(state: string, bytes: number, inodes: number): "disk" | "inodes" | null {
+  // A folder that has been removed is reported by what writes to it.
+  if (!existsSync(state)) return null;
   const { bavail, bsize, files, ffree } = statfsSync(state);
   // File systems that create inodes on demand report that they have none.
   if (files > 0 && ffree < inodes) return "inodes";

@@ -14,7 +14,8 @@ after(() => fixture.close());
 const selfSignal = compile("self-signal");
 
 function recordOf(id: string): ExitRecord {
-  return JSON.parse(readFileSync(join(fixture.sessionFolder(id), "exit"), "utf8")) as ExitRecord;
+  const [record = ""] = readFileSync(join(fixture.sessionFolder(id), "exit"), "utf8").split("\n"); // a label follows
+  return JSON.parse(record) as ExitRecord;
 }
 
 test("reports all 256 exit codes in the result, the exit record and the session's info", async () => {
