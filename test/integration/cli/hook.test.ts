@@ -381,9 +381,20 @@ test("qwen: a command runs only if the shell of the host is Sallyport's, and can
   const other = join(folder, "other");
   mkdirSync(other);
   writeFileSync(join(other, "bash"), `#!/bin/sh\nexec ${SHELL}x sh "$@"\n`, { mode: 0o755 });
-  const decided = async (path: string) => {
-    const { stdout, code } = await hook("qwen", event("ls"), { env: { PATH: `${path}:${process.env.PATH}` } });
-    return code === 0 ? JSON.parse(stdout).hookSpecificOutput.permissionDecision : code;
+  const decided = (path: string) => {
+    // The installation that the shell belongs to.
+    const { stdout, status } = spawnSync(process.execPath, [SHELL.replace("-sh.js", ".js"), "hook", "qwen"], {
+      cwd: workspace,
+      encoding: "utf8",
+      input: JSON.stringify(event("ls")),
+      env: {
+        ...process.env,
+        SALLYPORT_STATE: box.state,
+        XDG_CONFIG_HOME: box.operator,
+        PATH: `${path}:${process.env.PATH}`,
+      },
+    });
+    return status === 0 ? JSON.parse(stdout).hookSpecificOutput.permissionDecision : status;
   };
   try {
     const paths = [
@@ -396,16 +407,7 @@ test("qwen: a command runs only if the shell of the host is Sallyport's, and can
       `.:${outside}`,
       other,
     ];
-    assert.deepEqual(await Promise.all(paths.map(decided)), [
-      "allow",
-      "allow",
-      "allow",
-      "deny",
-      "deny",
-      "deny",
-      "deny",
-      "deny",
-    ]);
+    assert.deepEqual(paths.map(decided), ["allow", "allow", "allow", "deny", "deny", "deny", "deny", "deny"]);
     const ran = spawnSync(join(shim, "bash"), ["-c", "echo $0 shim; bash -c 'echo nested'"], {
       cwd: workspace,
       encoding: "utf8",

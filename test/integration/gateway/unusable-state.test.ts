@@ -41,7 +41,10 @@ test("reports a read-only state folder", {
   await gateway.run({ command: "true" });
   const readOnly = `mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"`;
   const through = ["unshare", "-m", "sh", "-c", readOnly, fixture.state];
-  await assert.rejects(OtherGateway.open(fixture, { through }), teaches("StateUnusable", /its file system is read-only/));
+  await assert.rejects(
+    OtherGateway.open(fixture, { through }),
+    teaches("StateUnusable", /its file system is read-only/),
+  );
   assert.equal((await gateway.run({ command: "echo fine" })).stdout, "fine\n");
 });
 
