@@ -1,5 +1,5 @@
 /** Opens a gateway on the disk as it was after a power failure, and compares it with what had been acknowledged. */
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { openGateway } from "../../src/gateway/open.ts";
 import { type Acknowledged, outputText, readJournal } from "./acknowledged.ts";
@@ -82,7 +82,9 @@ for (const { id, status, startedAt, endedAt, durationMs, streams, warnings } of 
     findings.push(`${id}: ${text.length} bytes, not ${streams.stdout?.bytes}`);
   if (warnings.some((warning) => /restored in part/.test(warning))) report.restored++;
 }
-for (const id of readdirSync(join(options.state, "sessions")))
+// After an early cut, the folder of the sessions is not on the disk yet.
+const folder = join(options.state, "sessions");
+for (const id of existsSync(folder) ? readdirSync(folder) : [])
   if (!listed.has(id)) findings.push(`${id} has no record`);
 
 checkAudit(acknowledged.filter((line) => line.what === "audit"));

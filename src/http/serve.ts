@@ -172,6 +172,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     signInLimiter: new RateLimiter(),
     largeBodies: new ConnectionLimiter(LARGE_BODIES, tooManyBodies),
     requests: new RequestCounts(),
+    lastAuditEntry: gateway.changes.head().audit,
     tracing: options.tracing ?? null,
     names,
     version,

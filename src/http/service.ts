@@ -19,6 +19,8 @@ export interface Service {
   /** Limits concurrent large request bodies, which are held in memory. */
   largeBodies: ConnectionLimiter;
   requests: RequestCounts;
+  /** The number of the last audit entry before the service started, from which metrics count. */
+  lastAuditEntry: number;
   /** Null when traces are not exported. */
   tracing: Tracing | null;
   /** Accepted host names, without ports. */

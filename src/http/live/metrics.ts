@@ -17,7 +17,7 @@ interface OpenCounts {
 
 /** Returns the operation `GET /metrics`. Nothing is collected between scrapes except request counts. */
 export function metricsOperation(service: Service, open: OpenCounts): Operation & { stop(): void } {
-  const counts = new AuditCounts(service.gateway);
+  const counts = new AuditCounts(service);
   // The first scrape enables the timer, so that a service that is not monitored is not woken up by it.
   const delay = monitorEventLoopDelay({ resolution: 20 });
   const asked = operation({
@@ -95,9 +95,9 @@ class AuditCounts {
   #sequence: number;
   #counting: Promise<void> | null = null;
 
-  constructor(gateway: Gateway) {
+  constructor({ gateway, lastAuditEntry }: Service) {
     this.#gateway = gateway;
-    this.#sequence = gateway.changes.head().audit;
+    this.#sequence = lastAuditEntry;
   }
 
   async metrics(): Promise<Metric[]> {
