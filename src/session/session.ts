@@ -132,7 +132,7 @@ export class Session implements SessionHandle {
       if (info.status !== "running" || uptimeMs() > end) return info;
       const execution = await this.#records.execution(this.id);
       if (!execution) {
-        await sleep(Math.min(REACH_EVERY_MS, end - uptimeMs()));
+        await sleep(Math.max(0, Math.min(REACH_EVERY_MS, end - uptimeMs())));
         continue;
       }
       await holdUntil(execution, execution.exited, options);

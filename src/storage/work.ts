@@ -53,7 +53,8 @@ class WorkNotifier {
         signal?.removeEventListener("abort", wake);
         resolve();
       };
-      const timer = setTimeout(wake, ms);
+      // The time may have come since it was compared. Node warns about a negative delay on stderr.
+      const timer = setTimeout(wake, Math.max(0, ms));
       if (!hold) timer.unref();
       this.#waiters.add(wake);
       signal?.addEventListener("abort", wake, { once: true });
